@@ -12,6 +12,7 @@ import { BadCall, readWords, Stop, type Machine } from './machine.ts'
 import { packageOf } from './package.ts'
 import { KINDS } from './runner/built-in.ts'
 import { isRunnerCall, runRunner } from './runner/run.ts'
+import { currentToken } from './tokens.ts'
 import { watchCodex } from './watch/codex.ts'
 import { guardEdit } from './watch/guard.ts'
 import { learn } from './watch/learn.ts'
@@ -102,7 +103,7 @@ const runWatch = (machine: Machine, link: string, values: Values): Promise<numbe
 
 const importTo = async (machine: Machine, link: string, paths: string[]) => {
   if (paths.length === 0) throw new BadCall('Name the transcripts, or folders of them: parley import ~/.claude/projects')
-  const token = machine.env.PARLEY_TOKEN ?? connectionsOf(machine.home).find((connection) => connection.link === link)?.token
+  const token = await currentToken(machine, link)
   const config = await askConfig(machine.home, { link, token })
   const line = config && updateLine(machine.home, link, config, packageOf(machine.program).version)
   if (line) machine.err.write(`${line}\n`)

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { outcomeOf } from '../support/client.ts'
 import { withHubsOfTheirOwn } from '../support/hub-and-clients.ts'
+import { claudeLine } from '../support/transcripts.ts'
 import { armed, meeting, sessionFiles } from '../support/watching.ts'
 
 const LONG_MS = 180_000
@@ -53,6 +54,31 @@ test(
     expect(await home.run(['import', home.path('nothing')])).toMatchObject({ code: 1, err: expect.stringContaining('There is nothing at') })
     await hub.server.kill()
     expect(await home.run(['import', home.path('t')])).toMatchObject({ code: 1, err: expect.stringContaining('could not be reached') })
+  },
+  LONG_MS,
+)
+
+test(
+  'the token that connect keeps for a hub comes before PARLEY_TOKEN, which gives a new one once the hub takes the kept one no more',
+  async () => {
+    const [token, another] = ['a-token-of-some-length', 'the-token-of-another-hub']
+    const hub = await hubWith({ ACCESS_TOKEN: token })
+    const home = homeOf(hub.link)
+    home.write('t/one.jsonl', `${claudeLine(1, 'user', 'Hello', { session: crypto.randomUUID() })}\n`)
+    const withToken = (PARLEY_TOKEN: string, ...words: string[]) => home.run(words, { env: { PARLEY_TOKEN } })
+    const imported = async (given: string) => (await withToken(given, 'import', home.path('t'), '--hub', `${hub.server.url}/`)).code
+    const kept = (from: string, to: string) =>
+      home.write('.parley/connections.json', home.read('.parley/connections.json')!.replaceAll(`"token": "${from}"`, `"token": "${to}"`))
+    expect(await imported('')).toBe(1)
+    expect(await imported(token)).toBe(0)
+    await withToken(token, 'connect', 'claude', '--yes')
+    for (const given of [another, '', token]) expect(await imported(given)).toBe(0)
+    expect((await withToken(another, 'doctor')).out).toContain('It speaks MCP')
+    kept(token, 'an-old-token')
+    expect([await imported(''), await imported(another), await imported(token)]).toEqual([1, 1, 0])
+    expect((await withToken(token, 'doctor')).out).toContain('does not take the access token: set PARLEY_TOKEN and run connect again')
+    await withToken(token, 'connect', 'codex', '--yes') // the newest connection has the current token
+    expect(await imported('')).toBe(0)
   },
   LONG_MS,
 )

@@ -2,13 +2,14 @@
 import { connectionsOf, type Connection } from '../connections.ts'
 import type { Machine } from '../machine.ts'
 import { packageOf } from '../package.ts'
+import { knownToken } from '../tokens.ts'
 import { checkClient } from './client.ts'
 import { bad, note, show } from './findings.ts'
 import { checkHub } from './hub.ts'
 
 /** `link`: one hub, also one that nothing is connected to. Returns the exit code: 1 where something is wrong. */
 export const doctor = async (machine: Machine, link: string | undefined): Promise<number> => {
-  const { home, out, env, program } = machine
+  const { home, out, program } = machine
   const connections = connectionsOf(home).filter((connection) => link === undefined || connection.link === link)
   const links = link === undefined ? [...new Set(connections.map((connection) => connection.link))] : [link]
   if (links.length === 0) show(out, [bad('Nothing on this machine is connected to a hub: run connect.')])
@@ -16,8 +17,10 @@ export const doctor = async (machine: Machine, link: string | undefined): Promis
   for (const each of links) {
     out.write(`${each}\n`)
     const own = connections.filter((connection) => connection.link === each)
-    const token = own[0]?.token ?? env.PARLEY_TOKEN
-    const found = [...(await checkHub({ link: each, token }, packageOf(program).version)), ...clients(machine, own)]
+    const found = [
+      ...(await checkHub({ link: each, token: knownToken(machine, each) }, packageOf(program).version)),
+      ...clients(machine, own),
+    ]
     allGood = show(out, found) && allGood
   }
   return allGood ? 0 : 1

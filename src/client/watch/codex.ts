@@ -1,9 +1,9 @@
 // `watch --codex`: wakes conversations of Codex, which has no hook that could, by `codex queue` when a message comes for them. It runs until
 // none of their sessions is left.
 import { spawn } from 'node:child_process'
-import { connectionsOf } from '../connections.ts'
 import { noteOf } from '../hub-notes.ts'
 import { Stop, type Machine } from '../machine.ts'
+import { keptToken } from '../tokens.ts'
 import { readHookInput } from './hook-input.ts'
 import { holdPeek, type Holding } from './hold.ts'
 import { entriesOf, keepEntry, type Entry } from './sessions.ts'
@@ -29,7 +29,7 @@ export const watchCodex = async (machine: Machine, options: WatchOptions): Promi
 const watchThreads = async (machine: Machine, { link, wakeFor }: WatchOptions): Promise<number> => {
   const { home, pid, err } = machine
   const over = new AbortController()
-  const token = connectionsOf(home).find((connection) => connection.link === link)?.token
+  const token = keptToken(home, link)
   const announced = () => noteOf(home, link).announced
   const holding = { home, token, addressedOnly: wakeFor === 'addressed', announced, signal: over.signal }
   const held = new Map<string, Promise<void>>()

@@ -6,9 +6,9 @@ import { baseOfLink } from '../../core/address.ts'
 import { escapeInvisible } from '../../core/text/escape-invisible.ts'
 import { parseToken } from '../../core/ids.ts'
 import { pathCovers } from '../../core/text/path-overlap.ts'
-import { connectionsOf } from '../connections.ts'
 import { askHub, Unreachable } from '../hub.ts'
 import type { Machine } from '../machine.ts'
+import { keptToken } from '../tokens.ts'
 import { readHookInput } from './hook-input.ts'
 import { ancestorsOf } from './processes.ts'
 import { entriesFor, type Entry } from './sessions.ts'
@@ -21,7 +21,7 @@ export const guardEdit = async (machine: Machine, link: string): Promise<void> =
   const path = file === undefined ? undefined : inProject(file, folder)
   if (path === undefined) return
   const entries = entriesFor(machine.home, link, { ancestors: ancestorsOf(machine.pid), conversation, folder })
-  const token = connectionsOf(machine.home).find((connection) => connection.link === link)?.token
+  const token = keptToken(machine.home, link)
   const signal = AbortSignal.timeout(WITHIN_MS)
   const held = await Promise.all(entries.map((entry) => holderOf(path, entry, { token, signal })))
   const reason = held.find((one) => one !== undefined)

@@ -1,9 +1,9 @@
 // `watch`: what a client's hook runs when its agent has ended a turn. It holds a peek for each of the agent's teams at one hub; a message
 // that may wake the agent ends it with code 2 and a line on standard error, which the client hands to the agent.
-import { connectionsOf } from '../connections.ts'
 import { askConfig, noteHook, noteOf } from '../hub-notes.ts'
 import type { WakeFor } from '../clients.ts'
 import type { Machine } from '../machine.ts'
+import { keptToken } from '../tokens.ts'
 import { readHookInput } from './hook-input.ts'
 import { holdPeek } from './hold.ts'
 import { ancestorsOf, isRunning } from './processes.ts'
@@ -67,7 +67,7 @@ class Watch {
   }
 
   get #token(): string | undefined {
-    return connectionsOf(this.machine.home).find(({ link }) => link === this.options.link)?.token
+    return keptToken(this.machine.home, this.options.link)
   }
 
   // An agent may join another session while this runs, and its client may end.
