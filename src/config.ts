@@ -2,11 +2,16 @@
 // check, and the sentence that the README's table, the settings page and .env.example show.
 import { z } from 'zod'
 
-const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1')
-const seconds = z.coerce.number('must be a number of seconds').positive().max(86_400)
-const whole = (min: number, max: number) => {
-  const says = `must be a whole number from ${min} to ${max}`
-  return z.coerce.number(says).int(says).min(min, says).max(max, says)
+const flag = z.enum(['true', 'false', '1', '0'], 'must be true or false').transform((text) => text === 'true' || text === '1')
+// Whatever is wrong with a number, it is told what it may be.
+const number = (says: string, max: number) => z.coerce.number(says).max(max, says)
+const ABOVE_0 = 'must be a number of seconds, above 0 and at most 86400'
+const seconds = number(ABOVE_0, 86_400).positive(ABOVE_0)
+const FROM_0 = 'must be a number of seconds from 0 to 86400'
+const secondsOr0 = number(FROM_0, 86_400).min(0, FROM_0)
+const whole = (min: number, max: number, of = '') => {
+  const says = `must be a whole number${of} from ${min} to ${max}`
+  return number(says, max).int(says).min(min, says)
 }
 const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
@@ -88,18 +93,14 @@ export const VARIABLES = {
   ONE_SESSION_PER_TEAM: variable(flag, 'refuse to join while a team of that name is active, asleep or idle in another session', {
     fallback: 'false',
   }),
-  METADATA_MIN_INTERVAL: variable(
-    z.coerce.number().min(0).max(86_400),
-    "minimum seconds between changes of a session's title or description",
-    { fallback: '0' },
-  ),
+  METADATA_MIN_INTERVAL: variable(secondsOr0, "minimum seconds between changes of a session's title or description", { fallback: '0' }),
   RATE_LIMIT: variable(
     whole(0, 1_000_000),
     'requests per minute for each token (or address without one); an address in total gets twenty times as many; 0: no limit',
     { fallback: '0' },
   ),
   LOOP_GUARD: variable(
-    z.enum(['off', 'warn', 'slow']),
+    z.enum(['off', 'warn', 'slow'], 'must be off, warn or slow'),
     'what to do about teams that repeat themselves: off; warn marks the session "needs a person"; slow also refuses repeats for a minute',
     { fallback: 'warn' },
   ),
@@ -132,15 +133,13 @@ export const VARIABLES = {
     fallback: '300',
   }),
   PROPOSAL_EXPIRES_AFTER: variable(
-    z.coerce.number().int().min(1).max(604_800),
+    whole(1, 604_800, ' of seconds'),
     'seconds that a proposal waits for a person; then it is expired, and a person can bring it back',
     { fallback: '86400' },
   ),
-  CLAIM_LEASE: variable(
-    z.coerce.number().int().min(1).max(86_400),
-    'seconds without a call of its team after which a claim on the board ends',
-    { fallback: '1800' },
-  ),
+  CLAIM_LEASE: variable(whole(1, 86_400, ' of seconds'), 'seconds without a call of its team after which a claim on the board ends', {
+    fallback: '1800',
+  }),
   SELF_RAISE: variable(
     z.enum(['propose', 'allow'], 'must be propose or allow'),
     'whether a driven agent may raise its own permissions: propose asks a person, allow lets it, as far as its runner allows',
@@ -152,10 +151,15 @@ export const VARIABLES = {
     { secret: true },
   ),
   ANTHROPIC_BASE_URL: variable(httpUrl, 'where that model is asked, if not at https://api.anthropic.com'),
-  SUMMARY_MODEL: variable(z.string().min(1).max(200), 'which model writes summaries, if not claude-sonnet-4-5'),
-  LOG_LEVEL: variable(z.enum(['debug', 'info', 'warn', 'error', 'silent']), 'debug (logs each call as well), info, warn, error or silent', {
-    fallback: 'info',
-  }),
+  SUMMARY_MODEL: variable(
+    z.string().max(200, 'must have at most 200 characters'),
+    'which model writes summaries, if not claude-sonnet-4-5',
+  ),
+  LOG_LEVEL: variable(
+    z.enum(['debug', 'info', 'warn', 'error', 'silent'], 'must be debug, info, warn, error or silent'),
+    'debug (logs each call as well), info, warn, error or silent',
+    { fallback: 'info' },
+  ),
 } satisfies Record<string, Variable>
 
 export type VariableName = keyof typeof VARIABLES

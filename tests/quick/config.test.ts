@@ -94,7 +94,18 @@ describe('the configuration', () => {
     expect(wrong({ PORT: 'eighty', MAX_STREAMS: '1.5' })).toMatch(
       /PORT: must be a whole number from 0 to 65535\n  MAX_STREAMS: must be a whole number from 1 to 1000000\n/,
     )
-    expect(wrong({ IDLE_AFTER: 'soon' })).toContain('IDLE_AFTER: must be a number of seconds\n')
+    const seconds = 'IDLE_AFTER: must be a number of seconds, above 0 and at most 86400\n'
+    for (const IDLE_AFTER of ['soon', '0', '-5', '100000']) expect(wrong({ IDLE_AFTER })).toContain(seconds)
+    expect(wrong({ CLAIM_LEASE: 'long' })).toContain('CLAIM_LEASE: must be a whole number of seconds from 1 to 86400\n')
+  })
+
+  test.each(Object.keys(VARIABLES))('whatever is wrong with %s, it is told what it must be, in words', (name) => {
+    for (const value of ['letters', ' ', '0', '-5', '1.5', '9'.repeat(20), 'NaN', 'Infinity', 'x'.repeat(1000)]) {
+      const message = wrong({ [name]: value })
+      if (message === 'it was taken') continue
+      expect([value, message]).toEqual([value, expect.stringMatching(/^ {2}[A-Z_]+: must (not )?(be|begin|contain|have) /m)])
+      expect([value, message]).toEqual([value, expect.not.stringMatching(/expected|received|NaN|invalid|undefined/i)])
+    }
   })
 
   test('all that is wrong is named at once, and no secret is repeated', () => {
