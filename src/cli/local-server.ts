@@ -12,9 +12,10 @@ export const servingHere = async ({ DATABASE_URL, DATA_DIR }: Config, env: Machi
 }
 
 /** Has calls of this machine, by its loopback names or the host of `url`, pass the proxy of HTTP_PROXY by: they carry secrets, and from
- *  there they would not arrive. */
+ *  there they would not arrive. A `*` passes all by, and only where it stands alone, for programs that are started here as well. */
 export const passProxyBy = (env: Machine['env'], url?: string): void => {
   const name = env.no_proxy ? 'no_proxy' : 'NO_PROXY' // where both are set, Bun goes by the first
+  if (env[name]?.trim() === '*') return
   const hosts = [...(env[name]?.split(',') ?? []), 'localhost', '127.0.0.1', '[::1]', ...(url ? [new URL(url).hostname] : [])]
   env[name] = [...new Set(hosts)].filter(Boolean).join(',')
 }
