@@ -1,12 +1,13 @@
 // `bun run import PATH… [--url URL]`: imports files and folders, shows its progress, and prints a summary.
 import { parseArgs } from 'node:util'
+import type { Server } from '../../db/lock.ts'
 import { Refusal, type ErrorCode } from '../core/errors.ts'
 import { jsonLines } from '../core/text/json-lines.ts'
 import type { Services } from '../process/services.ts'
 import { ImportFailed, type ImportFile, type ImportReport } from '../client/import/run.ts'
-import { throwError, type ErrorResponse } from '../client/import/upload.ts'
 import { fileSource } from '../import/source.ts'
 import { importTranscript } from '../import/transcript.ts'
+import { responseTo } from './local-server.ts'
 
 export interface ImportArguments {
   paths: string[]
@@ -40,18 +41,15 @@ export const intoDatabase =
 
 /** Imports through the server that has the embedded database open, which reads the file itself. */
 export const throughLocalServer =
-  (url: string, secret: string): ImportFile =>
+  (server: Server): ImportFile =>
   async ({ path }, onProgress) => {
-    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
-    const sending = { method: 'POST', headers, body: JSON.stringify({ path }), timeout: false }
-    const response = await fetch(`${url}/api/commands/import`, sending)
-    if (!response.ok) return throwError((await response.json()) as ErrorResponse)
+    const response = await responseTo(server, 'import', { path })
     for await (const { report, error, code, read } of jsonLines<ProgressLine>(response.body!)) {
       if (report) return report
       if (error !== undefined) throw new Refusal(code!, error)
       onProgress(read ?? 0)
     }
-    throw new ImportFailed(`The server at ${url} stopped responding. Run the command again: it continues where it stopped.`)
+    throw new ImportFailed(`The server at ${server.url} stopped responding. Run the command again: it continues where it stopped.`)
   }
 
 interface ProgressLine {

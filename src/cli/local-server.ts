@@ -20,26 +20,38 @@ export const passProxyBy = (env: Machine['env'], url?: string): void => {
   env[name] = [...new Set(hosts)].filter(Boolean).join(',')
 }
 
-/** Has the server carry out a command. */
-export const command = async ({ url, secret }: Server, name: string, order?: object) => {
+/** Has the server carry out a command, and returns what it answers. Throws BadConfig or CannotOpen. */
+export const command = <Answer>(server: Server, name: string, order?: object): Promise<Answer> =>
+  answerOf(server.url, async () => (await responseTo(server, name, order)).json() as Promise<Answer>)
+
+/** The same for a command that answers in lines: within `answerOf`, for it may end at each. */
+export const responseTo = async ({ url, secret }: Server, name: string, order?: object): Promise<Response> => {
   const headers = { authorization: `Bearer ${secret}` }
   const body = order && { body: JSON.stringify(order) }
-  // A purge or a backup answers once, when it is done, and that may take hours.
-  const response = await unlessItEnds(url, () => fetch(`${url}/api/commands/${name}`, { method: 'POST', headers, ...body, timeout: false }))
+  // A purge or a backup answers once, when it is done, and that may take hours. The secret follows no redirect.
+  const sending = { method: 'POST', headers, ...body, timeout: false, redirect: 'manual' } as const
+  const response = await fetch(`${url}/api/commands/${name}`, sending)
   if (response.ok) return response
-  const { error } = (await response.json()) as { error: { message: string } }
+  const { error } = (await response.json()) as { error?: { message: string } }
+  if (!error) throw notParley(url)
   if (order && response.status < 500) throw new BadConfig(error.message)
   throw new CannotOpen(`The server at ${url} refused: ${error.message}`)
 }
 
-/** What the server at `url` answers. Throws CannotOpen when it ends meanwhile. */
-export const unlessItEnds = async <Result>(url: string, answer: () => Promise<Result>): Promise<Result> => {
+/** What the server at `url` answers. Throws CannotOpen when it ends meanwhile, and when another program answers there. */
+export const answerOf = async <Result>(url: string, answer: () => Promise<Result>): Promise<Result> => {
   try {
     return await answer()
   } catch (error) {
+    if (error instanceof SyntaxError) throw notParley(url)
     if (!String((error as { code?: unknown }).code).startsWith('ECONN')) throw error
     throw endedEarly(url)
   }
 }
 
 export const endedEarly = (url: string) => new CannotOpen(`The server at ${url} ended before this was done: run the command again.`)
+
+const notParley = (url: string) =>
+  new CannotOpen(
+    `Something answers at ${url} that is not Parley, although a Parley listens there with this database open. End that other program, or start Parley with another PORT, and run the command again.`,
+  )

@@ -16,7 +16,7 @@ import { purgeArguments, purgeReport } from './purge.ts'
 import { progressBar } from './progress.ts'
 import { importAll } from '../client/import/run.ts'
 import { toServer } from '../client/import/upload.ts'
-import { command, endedEarly, passProxyBy, servingHere, unlessItEnds } from './local-server.ts'
+import { answerOf, command, endedEarly, passProxyBy, responseTo, servingHere } from './local-server.ts'
 import { importArguments, intoDatabase, throughLocalServer } from './import.ts'
 import { runRunnerHere } from './runner.ts'
 import { helpFor, takesNoWords } from './usage.ts'
@@ -66,15 +66,14 @@ const operatorKey = async (config: Config, log: Log, { env }: Machine) => {
   if (config.OPERATOR_KEY) throw new BadConfig(OPERATOR_KEY_IS_SET)
   const server = await servingHere(config, env)
   if (!server) return once(config, log, async (services) => console.log(await newOperatorKey(services)))
-  const response = await command(server, 'operator-key')
-  const answer = (await response.json()) as { key: string }
-  console.log(`${server.url}/sign-in?key=${answer.key}`)
+  const made = await command<{ key: string }>(server, 'operator-key')
+  console.log(`${server.url}/sign-in?key=${made.key}`)
 }
 
 const key = async (config: Config, log: Log, words: string[], { machine: { env }, asset }: Surroundings) => {
   const order = keyArguments(words)
   const server = await servingHere(config, env)
-  if (server) return printAnswer((await (await command(server, 'key', order)).json()) as KeyAnswer)
+  if (server) return printAnswer(await command<KeyAnswer>(server, 'key', order))
   return once(config, log, async (services) => {
     const link = services.setting('mcp_url') ?? config.MCP_URL ?? `${urlAt(config.HOST, config.PORT)}/mcp`
     const base = baseOfLink(link)
@@ -86,10 +85,7 @@ const key = async (config: Config, log: Log, words: string[], { machine: { env }
 
 const runner = async (config: Config, machine: Machine, words: string[]) => {
   const server = await servingHere(config, machine.env)
-  const makeKey = async (name: string) => {
-    const response = await command(server!, 'key', { do: 'make', scope: 'run', name })
-    return ((await response.json()) as KeyAnswer).out
-  }
+  const makeKey = async (name: string) => (await command<KeyAnswer>(server!, 'key', { do: 'make', scope: 'run', name })).out
   process.exit(await runRunnerHere(machine, words, config, server && { url: server.url, makeKey }))
 }
 
@@ -107,7 +103,7 @@ const importTranscripts = async (config: Config, log: Log, words: string[], { en
   const { paths, url } = importArguments(words)
   if (url) return importAll(paths, toServer(url, config.ACCESS_TOKEN), process.stderr)
   const server = await servingHere(config, env)
-  if (server) return unlessItEnds(server.url, () => importAll(paths, throughLocalServer(server.url, server.secret), process.stderr))
+  if (server) return answerOf(server.url, () => importAll(paths, throughLocalServer(server), process.stderr))
   return once(config, log, async (services) => {
     await importAll(paths, intoDatabase(services), process.stderr)
     await services.indexer.run().catch((error) => log('warn', 'the search index is behind; the server will catch up', describeError(error)))
@@ -118,9 +114,9 @@ const reindex = async (config: Config, log: Log, { env }: Machine) => {
   const bar = progressBar('Indexing', (text) => process.stdout.write(text), process.stdout.isTTY)
   const server = await servingHere(config, env)
   if (!server) return once(config, log, (services) => services.indexer.rebuild(bar))
-  return unlessItEnds(server.url, async () => {
+  return answerOf(server.url, async () => {
     let rebuilt = false
-    for await (const { done, all, error } of jsonLines<Progress>((await command(server, 'reindex')).body!)) {
+    for await (const { done, all, error } of jsonLines<Progress>((await responseTo(server, 'reindex')).body!)) {
       if (error) throw new CannotOpen(`The server at ${server.url} could not rebuild the index: ${error}`)
       if (all !== undefined) bar(done!, all)
       rebuilt = all === undefined // the last line says how many there were, and no more
@@ -138,7 +134,7 @@ const backup = async (config: Config, words: string[], { env, folder }: Machine)
 const purgeSessions = async (config: Config, log: Log, words: string[], { env }: Machine) => {
   const order = purgeArguments(words)
   const server = await servingHere(config, env)
-  if (server) return console.log(purgeReport((await (await command(server, 'purge', order)).json()) as PurgeAnswer, order))
+  if (server) return console.log(purgeReport(await command<PurgeAnswer>(server, 'purge', order), order))
   return once(config, log, async (services) => console.log(purgeReport(await purge(services, order), order)))
 }
 

@@ -7,6 +7,7 @@ import { KINDS } from '../client/runner/built-in.ts'
 import { namesHub, runnerNameIn } from '../client/runner/options.ts'
 import { runRunner } from '../client/runner/run.ts'
 import { BadConfig, VARIABLES, type Config } from '../config.ts'
+import { answerOf } from './local-server.ts'
 
 export interface ServerHere {
   url: string
@@ -60,6 +61,6 @@ const keptKey = async (file: string, name: string, server: ServerHere, say: (lin
 const isGood = async (key: string, { url }: ServerHere): Promise<boolean> => {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ runner_id: crypto.randomUUID(), timeout: 0 }) // of nobody: a good key gets another refusal
-  const { status } = await fetch(`${url}/api/runner/take`, { method: 'POST', headers, body })
+  const { status } = await answerOf(url, () => fetch(`${url}/api/runner/take`, { method: 'POST', headers, body }))
   return status !== 401
 }

@@ -41,29 +41,62 @@ test('a purge, and the import of a file, are waited for as long as the server ta
   expect([imported.code, imported.output]).toEqual([0, expect.stringContaining('Imported 1 event from 1 transcript')])
 }, 60_000)
 
+const PURGE = ['purge', '--older-than', '1', '--rooms', '--yes']
+const IMPORT = ['import', files.write('cut.jsonl', '{}\n')]
+const LINES = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'
+const CUT = 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"out":'
+const PAGE = 'content-length: 15\r\n\r\n<p>Hello.</p>\r\n'
+
+/** Runs a command beside a server that says this to whatever it is asked, and ends. */
+const runBeside = async (answer: string, words: string[]) => {
+  const folder = join(files.folder, crypto.randomUUID())
+  const ending = createServer((socket) => socket.once('data', () => socket.write(answer, () => socket.destroy())))
+  const port = await new Promise<number>((resolve) => ending.listen(0, '127.0.0.1', () => resolve((ending.address() as AddressInfo).port)))
+  const url = `http://127.0.0.1:${port}`
+  const held = await lockFolder(folder)
+  held.announce(url, 'a-secret')
+  try {
+    return { url, ...(await runServer(words, { DATA_DIR: folder })) }
+  } finally {
+    held.release()
+    ending.close()
+  }
+}
+
 test.each([
-  [['purge', '--older-than', '1', '--rooms', '--yes'], ''],
-  [['reindex'], 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n14\r\n{"done":1,"all":2} \n\r\n'],
-  [['reindex'], 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n14\r\n{"done":2,"all":2} \n\r\n0\r\n\r\n'],
-  [['import', files.write('cut.jsonl', '{}\n')], 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'],
+  [PURGE, ''],
+  [PURGE, CUT],
+  [['key', 'list'], CUT],
+  [['operator-key'], CUT],
+  [['runner'], CUT],
+  [['backup', join(files.folder, 'backup')], CUT],
+  [['reindex'], `${LINES}14\r\n{"done":1,"all":2} \n\r\n`],
+  [['reindex'], `${LINES}14\r\n{"done":2,"all":2} \n\r\n0\r\n\r\n`],
+  [IMPORT, LINES],
 ])(
   '%j says so when its server ends meanwhile',
   async (words, answer) => {
-    const folder = join(files.folder, crypto.randomUUID())
-    const ending = createServer((socket) => socket.once('data', () => socket.write(answer, () => socket.destroy())))
-    const port = await new Promise<number>((resolve) =>
-      ending.listen(0, '127.0.0.1', () => resolve((ending.address() as AddressInfo).port)),
-    )
-    const held = await lockFolder(folder)
-    held.announce(`http://127.0.0.1:${port}`, 'a-secret')
-    try {
-      const { code, output } = await runServer(words, { DATA_DIR: folder })
-      expect([code, output]).toEqual([1, expect.stringContaining(`The server at http://127.0.0.1:${port} ended before this was done`)])
-      expect(output).not.toContain('ECONN')
-    } finally {
-      held.release()
-      ending.close()
-    }
+    const { code, output, url } = await runBeside(answer, words)
+    expect([code, output]).toEqual([1, expect.stringContaining(`The server at ${url} ended before this was done`)])
+    expect(output).not.toContain('ECONN')
+  },
+  60_000,
+)
+
+test.each([
+  [PURGE, `HTTP/1.1 404 Not Found\r\n${PAGE}`],
+  [['key', 'list'], `HTTP/1.1 200 OK\r\n${PAGE}`],
+  [['operator-key'], `HTTP/1.1 502 Bad Gateway\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}`],
+  [['runner'], `HTTP/1.1 302 Found\r\nlocation: /elsewhere\r\n${PAGE}`],
+  [['reindex'], `HTTP/1.1 200 OK\r\n${PAGE}`],
+  [IMPORT, `HTTP/1.1 404 Not Found\r\n${PAGE}`],
+])(
+  '%j says so when another program answers where its server should: %j',
+  async (words, answer) => {
+    const { code, output, url } = await runBeside(answer, words)
+    const sentence = `Something answers at ${url} that is not Parley, although a Parley listens there with this database open. End that other program, or start Parley with another PORT, and run the command again.\n`
+    expect([code, output]).toEqual([1, expect.stringContaining(sentence)])
+    expect(output).not.toMatch(/^ +at .*:\d+/m)
   },
   60_000,
 )

@@ -21,7 +21,7 @@ export const toServer =
     const answer = (await response.json().catch(() => undefined)) as (ErrorResponse & ImportReport) | undefined
     if (response.ok && answer) return answer
     if (answer?.error?.code === 'unauthorized') throw lockedOut(to.origin, accessToken)
-    if (answer?.error) return throwError(answer)
+    if (answer?.error) throw new Refusal(answer.error.code, answer.error.message)
     throw notUnderstood(to.origin, response.status)
   }
 
@@ -64,9 +64,6 @@ const bodyOf = async (path: string, onProgress: (bytes: number) => void) => {
   return { body, failure: () => failed }
 }
 
-export interface ErrorResponse {
+interface ErrorResponse {
   error?: { code: ErrorCode; message: string }
-}
-export const throwError = ({ error }: ErrorResponse): never => {
-  throw error ? new Refusal(error.code, error.message) : new ImportFailed("The server's answer was not understood.")
 }
