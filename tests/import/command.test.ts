@@ -54,6 +54,12 @@ test('a server that does not take the token ends the command at the first file, 
   }
 }, 60_000)
 
+test('a command that ends at once names what is not there, too', async () => {
+  const nowhere = join(files.folder, 'nowhere')
+  const { code, output } = await runServer(['import', nowhere, files.folder, '--url', server.url], {})
+  expect([code, output.split('\n')]).toEqual([1, [`There is nothing at ${nowhere}.`, expect.stringContaining('access token'), '']])
+}, 60_000)
+
 test('of several folders, one that is not there is named and stops nothing', async () => {
   const [nowhere, none] = [join(files.folder, 'nowhere'), join(files.folder, 'none')]
   const path = files.write('there.jsonl', `${claudeLine(1, 'user', 'There', { session: crypto.randomUUID() })}\n`)

@@ -23,8 +23,8 @@ export class ImportFailed extends Stop {}
 export class FileFailed extends Error {}
 
 /** Imports all of these files and folders, one file after the other; a path that does not exist is named at the end, for not everybody has
- *  every client. Throws NoSuchPath if none exists, at the end if a file or folder could not be read or imported, and
- *  at once, after it has said which, if the others cannot be either; a file within a folder that is no transcript is passed over. */
+ *  every client. Throws NoSuchPath if none exists, at the end if a file or folder could not be read or imported, and at once, after it has
+ *  said which and what does not exist, if the others cannot be either; a file within a folder that is no transcript is passed over. */
 export const importAll = async (paths: string[], importFile: ImportFile, out: Terminal): Promise<void> => {
   const sums = { imported: 0, unchanged: 0, other: 0, events: 0, skipped: 0 }
   const failed: string[] = []
@@ -36,6 +36,7 @@ export const importAll = async (paths: string[], importFile: ImportFile, out: Te
   )
   const nothing = `There is nothing at ${absent.join(', ')}.`
   if (absent.length === paths.length) throw new NoSuchPath(nothing)
+  const notThere = absent.length > 0 ? [nothing] : []
   const bar = new Bar(
     out,
     files.reduce((sum, { size }) => sum + size, 0),
@@ -52,7 +53,7 @@ export const importAll = async (paths: string[], importFile: ImportFile, out: Te
     } catch (error) {
       if (!(error instanceof Refusal || error instanceof FileFailed || isAboutFile(error, file.path))) {
         bar.clear()
-        for (const line of failed) out.write(`${line}\n`)
+        for (const line of [...notThere, ...failed]) out.write(`${line}\n`)
         throw error
       }
       if (error instanceof Refusal && error.code === 'invalid_request' && !file.named) sums.other++
@@ -68,7 +69,7 @@ export const importAll = async (paths: string[], importFile: ImportFile, out: Te
     ...(sums.skipped ? [`${count(sums.skipped, 'line')} skipped`] : []),
   ]
   out.write(`Imported ${parts.join(', ')}.\n`)
-  if (absent.length > 0) out.write(`${nothing}\n`)
+  for (const line of notThere) out.write(`${line}\n`)
   if (failed.length > 0) throw new ImportFailed(failed.join('\n'))
 }
 
