@@ -44,10 +44,11 @@ test('--url sends the files to any server', async () => {
   expect(refused.output).toContain('access token')
 }, 60_000)
 
-test('a server that does not take the token ends the command at the first file, with the variable to set', async () => {
+test('a server that does not take the token ends the command at the first file, with its reason and the variable to set', async () => {
   for (const [token, says] of [
-    ['', 'needs its access token'],
-    ['another-token-of-some-length', 'does not take this access token'],
+    ['', 'needs its access token. It says: .*Ask the operator for it'],
+    ['another-token-of-some-length', 'does not take this access token. It says: .*Ask the operator for it'],
+    [`ca_full_${'0'.repeat(32)}`, 'does not take this access token. It says: This key is not valid: .* Ask whoever made it for a new one.'],
   ] as const) {
     const { code, output } = await runServer(['import', files.folder, '--url', server.url], { ACCESS_TOKEN: token })
     expect([code, output.trim().split('\n')]).toEqual([1, [expect.stringMatching(new RegExp(`${says}.*PARLEY_TOKEN.*ACCESS_TOKEN`))]])

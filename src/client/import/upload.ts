@@ -20,7 +20,7 @@ export const toServer =
     })
     const answer = (await response.json().catch(() => undefined)) as (ErrorResponse & ImportReport) | undefined
     if (response.ok && answer) return answer
-    if (answer?.error?.code === 'unauthorized') throw lockedOut(to.origin, accessToken)
+    if (answer?.error?.code === 'unauthorized') throw lockedOut(to.origin, accessToken, answer.error.message)
     if (answer?.error) throw new Refusal(answer.error.code, answer.error.message)
     throw notUnderstood(to.origin, response.status)
   }
@@ -30,9 +30,9 @@ const AGAIN = 'What was sent before is kept: run the command again to continue.'
 const causeOf = ({ cause, code, message }: Error & { cause?: { code?: string }; code?: string }) => cause?.code ?? code ?? message
 
 // A server that refuses the token refuses it with every other file too.
-const lockedOut = (origin: string, token: string | undefined): Error =>
+const lockedOut = (origin: string, token: string | undefined, message: string): Error =>
   new ImportFailed(
-    `${origin} ${token ? 'does not take this access token' : 'needs its access token'}: ask its operator, set PARLEY_TOKEN (in a checkout ACCESS_TOKEN), and run this again.`,
+    `${origin} ${token ? 'does not take this access token' : 'needs its access token'}. It says: ${message} Put the right one into PARLEY_TOKEN (in a checkout ACCESS_TOKEN), and run this again.`,
   )
 
 // Parley says in each refusal what is wrong: this is the answer of a proxy before it, or of another program.
