@@ -68,21 +68,37 @@ const asNobody = <Result>(act: () => Result): Result => {
   }
 }
 
-test('a folder that may not be read stops no other and is told', () => {
-  chmodSync(files.folder, 0o755)
-  const closed = join(files.folder, 'closed')
-  mkdirSync(closed, { mode: 0o000 })
-  const [path, told] = [transcript('open.jsonl'), [] as string[]]
+/** What is found at these paths by a user who may not read everything, and what is told of the others. */
+const foundAt = (...paths: string[]) => {
+  const [absent, told] = [[] as string[], [] as string[]]
   const found = asNobody(() =>
     transcriptFiles(
-      [files.folder],
-      () => {},
+      paths,
+      (path) => absent.push(path),
       (line) => told.push(line),
     ),
   )
-  expect(found.map((file) => file.path)).toContain(path)
-  expect(told).toEqual([expect.stringMatching(/closed: EACCES/)])
+  return { found: found.map((file) => file.path), absent, told }
+}
+
+test('a folder or a file in it that may not be read stops no other and is told', () => {
+  chmodSync(files.folder, 0o755)
+  const closed = join(files.folder, 'closed')
+  mkdirSync(closed, { mode: 0o000 })
+  const path = transcript('open.jsonl')
+  const { found, told } = foundAt(files.folder, join(closed, 'one.jsonl'))
+  expect(found).toContain(path)
+  expect(told).toEqual([expect.stringMatching(/closed: EACCES/), expect.stringMatching(/closed\/one\.jsonl: EACCES/)])
   rmSync(closed, { recursive: true })
+})
+
+test('a link to itself and a name that no file can have are told; below a file there is nothing', () => {
+  const [path, loop, long] = [transcript('file.jsonl'), join(files.folder, 'loop'), join(files.folder, 'x'.repeat(300))]
+  symlinkSync('loop', loop)
+  const below = join(path, 'below')
+  const told = [expect.stringMatching(/loop: ELOOP/), expect.stringMatching(/xxx: ENAMETOOLONG/)]
+  expect(foundAt(loop, long, below, path)).toEqual({ found: [path], absent: [below], told })
+  rmSync(loop)
 })
 
 /** A server that takes each file but answers these by their names. */

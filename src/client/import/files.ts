@@ -12,24 +12,30 @@ export interface TranscriptFile {
 
 const TRANSCRIPT_NAME = /\.jsonl$|(?:^|\/)session-[^/]*\.json$/
 
-/** `absent` gets each path that does not exist, `cannot` a line for each folder that cannot be read. */
+/** `absent` gets each path that does not exist, `cannot` a line for each one, and each folder below, that cannot be read. */
 export const transcriptFiles = (paths: string[], absent: (path: string) => void, cannot: (line: string) => void): TranscriptFile[] =>
-  paths.flatMap((given): TranscriptFile[] => {
-    const path = resolve(given)
-    const found = statSync(path, { throwIfNoEntry: false })
-    if (!found) {
-      absent(given)
+  paths.flatMap((given) => {
+    try {
+      return filesAt(resolve(given), cannot)
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException
+      if (code === 'ENOENT' || code === 'ENOTDIR') absent(given)
+      else cannot(`${given}: ${message}`)
       return []
     }
-    if (!found.isDirectory()) return [{ path, size: found.size, named: true }]
-    return namesBelow(path, cannot)
-      .filter((file) => TRANSCRIPT_NAME.test(file))
-      .toSorted()
-      .flatMap((file) => {
-        const size = sizeOf(file)
-        return size === undefined ? [] : [{ path: file, size, named: false }]
-      })
   })
+
+const filesAt = (path: string, cannot: (line: string) => void): TranscriptFile[] => {
+  const found = statSync(path)
+  if (!found.isDirectory()) return [{ path, size: found.size, named: true }]
+  return namesBelow(path, cannot)
+    .filter((file) => TRANSCRIPT_NAME.test(file))
+    .toSorted()
+    .flatMap((file) => {
+      const size = sizeOf(file)
+      return size === undefined ? [] : [{ path: file, size, named: false }]
+    })
+}
 
 const namesBelow = (folder: string, cannot: (line: string) => void): string[] => {
   try {
