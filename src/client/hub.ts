@@ -32,17 +32,45 @@ export const askHub = async (base: string, path: string, { token, team, withinMs
   const signals = [AbortSignal.timeout(withinMs), ...(signal ? [signal] : [])]
   try {
     const response = await fetch(base + path, { headers, redirect: 'manual', signal: AbortSignal.any(signals) })
+    const elsewhere = leadsTo(response, base)
+    if (elsewhere !== undefined) throw new Unreachable(`${NOT_PARLEY} and leads to ${elsewhere}`)
     return { status: response.status, body: await response.json(), headers: response.headers }
   } catch (error) {
-    throw new Unreachable(whyNot(error))
+    throw error instanceof Unreachable ? error : new Unreachable(whyNot(error))
   }
 }
 
-const whyNot = (error: unknown): string => {
+const NOT_PARLEY = 'something answers there that is not Parley'
+
+/** The origin that a redirect leads to; undefined for any other answer. */
+export const leadsTo = ({ status, headers }: Response, from: string): string | undefined => {
+  const location = headers.get('location')
+  const redirects = status >= 300 && status < 400 && location !== null && URL.canParse(location, from)
+  return redirects ? new URL(location, from).origin : undefined
+}
+
+/** Why a call had no answer. */
+export const whyNot = (error: unknown): string => {
   const { name, cause, code, message } = error as Error & { code?: string; cause?: { code?: string; message?: string } }
   if (name === 'TimeoutError') return 'no answer in time'
-  if (error instanceof SyntaxError) return 'something answers there that is not Parley'
-  return cause?.code ?? cause?.message ?? code ?? message
+  if (error instanceof SyntaxError) return NOT_PARLEY
+  const why = cause?.code ?? cause?.message ?? code ?? message
+  return MEANS[why] ? `${MEANS[why]}: ${why}` : why
+}
+
+const CUT_OFF = 'it ended the connection without an answer; perhaps it wants https'
+const NO_HTTPS = 'it speaks no https; perhaps it wants http'
+const UNTRUSTED = 'its certificate is not trusted here; NODE_EXTRA_CA_CERTS=FILE adds it'
+const MEANS: Record<string, string> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'there is no host of this name',
+  ECONNRESET: CUT_OFF,
+  UND_ERR_SOCKET: CUT_OFF,
+  EPROTO: NO_HTTPS,
+  ERR_SSL_WRONG_VERSION_NUMBER: NO_HTTPS,
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
 }
 
 /** What GET /api/config says. */

@@ -1,11 +1,13 @@
 import { expect, test } from 'bun:test'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import { outcomeOf } from '../support/client.ts'
 import { withHubsOfTheirOwn } from '../support/hub-and-clients.ts'
 import { claudeLine } from '../support/transcripts.ts'
 import { armed, meeting, sessionFiles } from '../support/watching.ts'
 
 const LONG_MS = 180_000
-const { homeOf, hubWith } = withHubsOfTheirOwn()
+const { atTheEnd, homeOf, hubWith } = withHubsOfTheirOwn()
 
 test(
   'doctor says of each thing whether it is in order, and what to do',
@@ -53,7 +55,50 @@ test(
     expect((await home.run(['import', home.path('t')])).err).not.toContain('npx -y') // said once
     expect(await home.run(['import', home.path('nothing')])).toMatchObject({ code: 1, err: expect.stringContaining('There is nothing at') })
     await hub.server.kill()
-    expect(await home.run(['import', home.path('t')])).toMatchObject({ code: 1, err: expect.stringContaining('could not be reached') })
+    expect(await home.run(['import', home.path('t')])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is not reached (nothing listens there: ECONNREFUSED)'),
+    })
+  },
+  LONG_MS,
+)
+
+test(
+  'of a program that is no hub, and of an address that leads to one, import and doctor say what is wrong with it, and nobody sees a stack',
+  async () => {
+    const served = (answer: () => Response) => {
+      const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer })
+      atTheEnd(() => server.stop(true))
+      return `127.0.0.1:${server.port}`
+    }
+    const silent = createServer((socket) => socket.once('data', () => socket.destroy()))
+    await once(silent.listen(0, '127.0.0.1'), 'listening')
+    atTheEnd(() => silent.close())
+    const silentAt = `127.0.0.1:${(silent.address() as AddressInfo).port}`
+    const page = served(() => new Response('<html>', { headers: { 'content-type': 'text/html' } }))
+    const missing = served(() => Response.json({ detail: 'Not found' }, { status: 404 }))
+    const other = served(() => Response.json({ error: 'none' }))
+    const elsewhere = served(() => Response.redirect('https://parley.example/somewhere', 301))
+    const home = homeOf(`http://${page}/mcp`)
+    for (const name of ['one', 'two']) home.write(`t/${name}.jsonl`, '{}\n')
+    for (const [link, imports, doctors] of [
+      [
+        `http://${page}`,
+        `Something answers at http://${page} that is not Parley (200). Run this again with the hub's own address.\n`,
+        'not Parley',
+      ],
+      [`http://${missing}`, `Something answers at http://${missing} that is not Parley (404).`, 'that is no Parley'],
+      [`http://${other}`, `Something answers at http://${other} that is not Parley (200).`, 'that is no Parley'],
+      [`http://${elsewhere}`, `http://${elsewhere} leads to https://parley.example.`, 'not Parley and leads to https://parley.example'],
+      [`http://${silentAt}`, 'perhaps it wants https', 'perhaps it wants https'],
+      [`https://${page}`, 'perhaps it wants http:', 'perhaps it wants http:'],
+    ] as const) {
+      const imported = await home.run(['import', home.path('t'), '--hub', link])
+      expect([link, imported.code, imported.err]).toEqual([link, 1, expect.stringContaining(imports)])
+      expect(imported.err.trim().split('\n')).toHaveLength(1)
+      const looked = await home.run(['doctor', '--hub', link])
+      expect([link, looked.code, looked.out]).toEqual([link, 1, expect.stringContaining(doctors)])
+    }
   },
   LONG_MS,
 )

@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { baseOfLink } from '../../core/address.ts'
 import { Refusal, type ErrorCode } from '../../core/errors.ts'
+import { leadsTo, whyNot } from '../hub.ts'
 import { FileFailed, ImportFailed, type ImportFile, type ImportReport } from './run.ts'
 
 /** Sends the file to any server, by POST /api/traces. */
@@ -13,21 +14,30 @@ export const toServer =
     to.searchParams.set('name', basename(path))
     const headers = { 'content-type': 'application/x-ndjson', ...(accessToken && { authorization: `Bearer ${accessToken}` }) }
     const { body, failure } = await bodyOf(path, onProgress)
-    const sending = { method: 'POST', headers, body, duplex: 'half' } as RequestInit
+    const sending = { method: 'POST', headers, body, duplex: 'half', redirect: 'manual' } as RequestInit
     const response = await fetch(to, sending).catch((error) => {
       const unread = failure()
-      throw unread ? new FileFailed(unread.message) : new ImportFailed(`${url} could not be reached (${causeOf(error)}). ${AGAIN}`)
+      throw unread ? new FileFailed(unread.message) : notReached(url, error)
     })
-    const answer = (await response.json().catch(() => undefined)) as (ErrorResponse & ImportReport) | undefined
-    if (response.ok && answer) return answer
-    if (answer?.error?.code === 'unauthorized') throw lockedOut(to.origin, accessToken, answer.error.message)
-    if (answer?.error) throw new Refusal(answer.error.code, answer.error.message)
-    throw notUnderstood(to.origin, response.status)
+    const answer: unknown = await response.json().catch((error) => {
+      if (!(error instanceof SyntaxError)) throw notReached(url, error)
+    })
+    if (response.ok && isReport(answer)) return answer
+    const refused = refusalIn(answer)
+    if (refused?.code === 'unauthorized') throw lockedOut(to.origin, accessToken, refused.message)
+    throw refused ?? notUnderstood(to.origin, response)
   }
 
 const AGAIN = 'What was sent before is kept: run the command again to continue.'
 
-const causeOf = ({ cause, code, message }: Error & { cause?: { code?: string }; code?: string }) => cause?.code ?? code ?? message
+const notReached = (url: string, error: unknown): Error =>
+  new ImportFailed(`${url} is not reached (${whyNot(error)}). Is it running, and is that its address? ${AGAIN}`)
+
+const isReport = (answer: any): answer is ImportReport =>
+  typeof answer?.added === 'number' && typeof answer.skipped_count === 'number' && Array.isArray(answer.skipped)
+
+const refusalIn = (answer: any): Refusal | undefined =>
+  typeof answer?.error?.message === 'string' ? new Refusal(answer.error.code as ErrorCode, answer.error.message) : undefined
 
 // A server that refuses the token refuses it with every other file too.
 const lockedOut = (origin: string, token: string | undefined, message: string): Error =>
@@ -36,13 +46,21 @@ const lockedOut = (origin: string, token: string | undefined, message: string): 
   )
 
 // Parley says in each refusal what is wrong: this is the answer of a proxy before it, or of another program.
-const notUnderstood = (origin: string, status: number): Error => {
+const notUnderstood = (origin: string, response: Response): Error => {
+  const { ok, status } = response
+  const elsewhere = leadsTo(response, origin)
+  if (elsewhere !== undefined) return new ImportFailed(`${origin} leads to ${elsewhere}. Run this again with the hub's own address.`)
+  if (ok || NOWHERE.has(status))
+    return new ImportFailed(`Something answers at ${origin} that is not Parley (${status}). Run this again with the hub's own address.`)
   if (status === 502 || status === 503)
     return new ImportFailed(`${origin} answered ${status}: the proxy there does not reach Parley. ${AGAIN}`)
   if (status === 413)
     return new FileFailed(`${origin} answered 413: the proxy there takes no file as large as this one (nginx: client_max_body_size).`)
-  return new FileFailed(`${origin} answered ${status}, and not as Parley does. Is it a proxy that gave up, or another program?`)
+  return new FileFailed(`${origin} answered ${status}, and not as Parley does: a proxy there may have given up. ${AGAIN}`)
 }
+
+// With these another program refuses every file.
+const NOWHERE = new Set([401, 404, 405])
 
 /** The file as a body; `failure` is the error that reading it ended with, which is none of the connection's. */
 const bodyOf = async (path: string, onProgress: (bytes: number) => void) => {
@@ -62,8 +80,4 @@ const bodyOf = async (path: string, onProgress: (bytes: number) => void) => {
     cancel: () => void chunks.return?.(),
   })
   return { body, failure: () => failed }
-}
-
-interface ErrorResponse {
-  error?: { code: ErrorCode; message: string }
 }
