@@ -32,8 +32,8 @@ export const askHub = async (base: string, path: string, { token, team, withinMs
   const signals = [AbortSignal.timeout(withinMs), ...(signal ? [signal] : [])]
   try {
     const response = await fetch(base + path, { headers, redirect: 'manual', signal: AbortSignal.any(signals) })
-    const elsewhere = leadsTo(response, base)
-    if (elsewhere !== undefined) throw new Unreachable(`${NOT_PARLEY} and leads to ${elsewhere}`)
+    const elsewhere = redirectsTo(response, base)
+    if (elsewhere !== undefined) throw new Unreachable(`${NOT_PARLEY} and redirects to ${elsewhere}`)
     return { status: response.status, body: await response.json(), headers: response.headers }
   } catch (error) {
     throw error instanceof Unreachable ? error : new Unreachable(whyNot(error))
@@ -42,8 +42,8 @@ export const askHub = async (base: string, path: string, { token, team, withinMs
 
 const NOT_PARLEY = 'something answers there that is not Parley'
 
-/** The origin that a redirect leads to; undefined for any other answer. */
-export const leadsTo = ({ status, headers }: Response, from: string): string | undefined => {
+/** The origin that an answer redirects to; undefined for any other answer. */
+export const redirectsTo = ({ status, headers }: Response, from: string): string | undefined => {
   const location = headers.get('location')
   const redirects = status >= 300 && status < 400 && location !== null && URL.canParse(location, from)
   return redirects ? new URL(location, from).origin : undefined

@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
+import { chmodSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { outcomeOf } from '../support/client.ts'
 import { withHubsOfTheirOwn } from '../support/hub-and-clients.ts'
@@ -64,7 +66,7 @@ test(
 )
 
 test(
-  'of a program that is no hub, and of an address that leads to one, import and doctor say what is wrong with it, and nobody sees a stack',
+  'of a program that is no hub, and of an address that redirects to one, import, doctor and runner say what is wrong with it, and nobody sees a stack',
   async () => {
     const served = (answer: () => Response) => {
       const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer })
@@ -89,7 +91,11 @@ test(
       ],
       [`http://${missing}`, `Something answers at http://${missing} that is not Parley (404).`, 'that is no Parley'],
       [`http://${other}`, `Something answers at http://${other} that is not Parley (200).`, 'that is no Parley'],
-      [`http://${elsewhere}`, `http://${elsewhere} leads to https://parley.example.`, 'not Parley and leads to https://parley.example'],
+      [
+        `http://${elsewhere}`,
+        `http://${elsewhere} redirects to https://parley.example.`,
+        'not Parley and redirects to https://parley.example',
+      ],
       [`http://${silentAt}`, 'perhaps it wants https', 'perhaps it wants https'],
       [`https://${page}`, 'perhaps it wants http:', 'perhaps it wants http:'],
     ] as const) {
@@ -99,6 +105,11 @@ test(
       const looked = await home.run(['doctor', '--hub', link])
       expect([link, looked.code, looked.out]).toEqual([link, 1, expect.stringContaining(doctors)])
     }
+    home.write('key', `ca_run_${'0'.repeat(32)}`)
+    chmodSync(home.path('key'), 0o600)
+    execFileSync('git', ['init', '-q', home.home])
+    const runner = await home.run(['runner', '--url', `http://${elsewhere}`, '--key-file', home.path('key')])
+    expect(runner.err).toContain(`redirects to https://parley.example. Give the hub's address with --url.`)
   },
   LONG_MS,
 )

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { baseOfLink } from '../../core/address.ts'
 import { Refusal, type ErrorCode } from '../../core/errors.ts'
-import { leadsTo, whyNot } from '../hub.ts'
+import { redirectsTo, whyNot } from '../hub.ts'
 import { FileFailed, ImportFailed, type ImportFile, type ImportReport } from './run.ts'
 
 /** Sends the file to any server, by POST /api/traces. */
@@ -48,8 +48,8 @@ const lockedOut = (origin: string, token: string | undefined, message: string): 
 // Parley says in each refusal what is wrong: this is the answer of a proxy before it, or of another program.
 const notUnderstood = (origin: string, response: Response): Error => {
   const { ok, status } = response
-  const elsewhere = leadsTo(response, origin)
-  if (elsewhere !== undefined) return new ImportFailed(`${origin} leads to ${elsewhere}. Run this again with the hub's own address.`)
+  const elsewhere = redirectsTo(response, origin)
+  if (elsewhere !== undefined) return new ImportFailed(`${origin} redirects to ${elsewhere}. Run this again with the hub's own address.`)
   if (ok || NOWHERE.has(status))
     return new ImportFailed(`Something answers at ${origin} that is not Parley (${status}). Run this again with the hub's own address.`)
   if (status === 502 || status === 503)

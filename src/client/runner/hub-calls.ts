@@ -1,6 +1,6 @@
 // The calls of a runner (POST /api/runner/<call>), and what it does while the hub is away.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Unreachable } from '../hub.ts'
+import { Unreachable, whyNot } from '../hub.ts'
 
 export interface WireWorktree {
   path: string
@@ -138,6 +138,6 @@ const inJson = (text: string): unknown => {
   }
 }
 
-const notReached = (error: Error & { cause?: { code?: string }; code?: string }): never => {
-  throw new Unreachable(error.cause?.code ?? error.code ?? (error.name === 'TimeoutError' ? 'no answer in time' : error.message))
+const notReached = (error: unknown): never => {
+  throw new Unreachable(whyNot(error))
 }

@@ -91,10 +91,9 @@ const configOf = async ({ base }: RunnerOptions, machine: Machine): Promise<Conf
     if (status === 401 && body?.error?.code === 'unauthorized') return { pagesOpen: false }
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error
-    if (!/not Parley/.test(error.message)) {
-      machine.err.write(`${base} does not answer (${error.message}). The runner starts when it does.\n`)
-      return undefined
-    }
+    if (/not Parley/.test(error.message)) throw new Stop(`${base} is not the hub: ${error.message}. Give the hub's address with --url.`)
+    machine.err.write(`${base} does not answer (${error.message}). The runner starts when it does.\n`)
+    return undefined
   }
   throw new Stop(`Something answers at ${base} that is not Parley. Give the hub's address with --url.`)
 }
