@@ -38,6 +38,8 @@ export const readWords = <const Options extends ParseArgsOptionsConfig>(args: st
   try {
     return parseArgs({ args, options, allowPositionals: true })
   } catch (error) {
-    throw new BadCall(`${(error as Error).message} ${help} lists what there is.`)
+    // Node adds advice for words that begin with a dash, which no command takes.
+    const [what] = (error as Error).message.split(/\.$|\.? To specify a positional/, 1)
+    throw new BadCall(`${what}. ${help} lists what there is.`)
   }
 }

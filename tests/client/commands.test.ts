@@ -114,6 +114,17 @@ test(
   LONG_MS,
 )
 
+test('an option that is unknown, or lacks its value, is told in a sentence', async () => {
+  const home = homeOf('http://127.0.0.1:9/mcp')
+  for (const [words, says] of [
+    [['--nothing'], "Unknown option '--nothing'."],
+    [['--hub'], "Option '--hub <value>' argument missing."],
+    [['--yes=no'], "Option '--yes' does not take an argument."],
+    [['--hub', '--yes'], "dash use '--hub=-XYZ'."],
+  ] as const)
+    expect((await home.run(['doctor', ...words])).err).toEndWith(`${says} parley --help lists what there is.\n`)
+})
+
 test(
   'the token that connect keeps for a hub comes before PARLEY_TOKEN, which gives a new one once the hub takes the kept one no more',
   async () => {
