@@ -1,10 +1,12 @@
 // `bun run backup FILE` and `bun run restore FILE`: the embedded database as one file, a gzipped tar archive of its folder.
 import {
   chmodSync,
+  closeSync,
   createReadStream,
   createWriteStream,
   existsSync,
   mkdtempSync,
+  openSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -53,6 +55,17 @@ export const writeBackup = async (
   })
 }
 
+// A file that this user may not read may be a whole backup all the same.
+const refuseUnreadable = (file: string): void => {
+  try {
+    closeSync(openSync(file, 'r'))
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw new BadConfig(`There is no file ${file}.`)
+    throw new BadConfig(`${file} cannot be read (${reasonOf(error)}). Nothing was changed. Let this user read it, or name another file.`)
+  }
+}
+
 const copyUnused = async (folder: string, to: string) => {
   const lock = await lockFolder(folder)
   try {
@@ -68,7 +81,7 @@ const copyUnused = async (folder: string, to: string) => {
 export const restoreBackup = async (config: Place, words: string[], folder: string): Promise<string> => {
   const file = fileIn(words, folder, 'restore')
   if (config.DATABASE_URL) throw new BadConfig(POSTGRES.restore)
-  if (!existsSync(file)) throw new BadConfig(`There is no file ${file}.`)
+  refuseUnreadable(file)
   const lock = await lockFolder(config.DATA_DIR)
   try {
     if (hasDatabase(config.DATA_DIR))

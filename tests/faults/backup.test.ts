@@ -2,7 +2,7 @@
 // which a database of its own is made. And `bun run purge`, which takes from the database of a server that runs.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -172,6 +172,8 @@ test('each wrong use is told what to do', async () => {
   expect((await runServer(['restore', place('x')], postgres)).output).toContain('pg_restore')
   expect((await runServer(['backup'], { DATA_DIR: live.folder })).output).toContain('bun run backup FILE')
   expect((await restore(place('nowhere'), place('n'))).output).toContain('There is no file')
+  symlinkSync('loop', place('loop'))
+  expect((await restore(place('loop'), place('n'))).output).toMatch(/loop cannot be read \(ELOOP.*Let this user read it/)
   expect((await backup(place('no/such/folder/x.tgz'))).output).toContain('could not be written')
   expect((await runServer(['backup', place('x')], { DATA_DIR: place('empty') })).output).toContain('no embedded database')
   expect(existsSync(place('x'))).toBe(false)
