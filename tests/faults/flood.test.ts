@@ -168,6 +168,8 @@ const flood = async (url: string, port: number): Promise<Flooded> => {
       ? dial(port, requestText('GET', `${path}/wait?since_cursor=3&timeout=30`, { ...headers, 'x-team-id': quiet.teams[n % 4]! }))
       : dial(port, requestText('GET', `${path}/stream`, headers))
   const halfARequest = () => dial(port, 'POST /api/sessions HTTP/1.1\r\nhost: localhost\r\ncontent-le')
-  await Promise.all([...numbers(CALLERS).map(caller), inWaves(WAITS, waitOrStream), inWaves(CONNECTIONS, halfARequest)])
+  const holding = inWaves(WAITS, waitOrStream)
+  await until('some are held', 60_000, async () => (await heldAt(url)) > 0) // before calls have spent what the address may
+  await Promise.all([...numbers(CALLERS).map(caller), holding, inWaves(CONNECTIONS, halfARequest)])
   return flooded
 }
