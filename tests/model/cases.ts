@@ -24,6 +24,11 @@ export const CASES: Record<'rooms' | 'records' | 'control', Cases> = {
         [{ op: 'catch_up', door: 'REST', at: 0, by: 0, key: 0 }],
         [{ op: 'post_message', door: 'REST', at: 0, by: 1, key: 0, text: 0, bare: false, to: 10, reply: 7, asks: 3, expects: 0 }],
       ],
+      // The model took a team's part of a wait beside a post for another team's.
+      [
+        [{ op: 'post_message', door: 'REST', at: 0, by: 0, key: 0, text: 0, bare: false, to: 0, reply: 0, asks: 0, expects: null }],
+        [{ op: 'wait_for_any', door: 'REST', at: 0, by: 0, key: 0, first: { since: null }, second: { since: null }, other: 0, twice: 5 }],
+      ],
       // The model took it that of two waits at once, without cursors, one is handed nothing; both are handed the same.
       [
         [{ op: 'wait_for_messages', door: 'MCP', at: 0, by: 0, key: 0, since: null }],
@@ -38,6 +43,12 @@ export const CASES: Record<'rooms' | 'records' | 'control', Cases> = {
       [
         { op: 'join_session', door: 'REST', at: 0, by: 0, key: 1, name: 0, replay: 7, invite: 0 },
         { op: 'join_session', door: 'REST', at: 0, by: 0, key: 1, name: 0, replay: 3, invite: 3 },
+      ],
+      // The model took what a team did itself, such as to cancel its proposal, for addressed to it.
+      [
+        { op: 'records.propose_action_item', door: 'REST', at: 0, by: 0, key: 0, title: 0, why: 0, replaces: 4, quote: 0, meeting: 0 },
+        { op: 'records.cancel_proposal', door: 'REST', at: 0, by: 0, key: 0, which: 0 },
+        { op: 'catch_up', door: 'REST', at: 0, by: 0, key: 0 },
       ],
       // Who has left, and brings a key, was told that there is no such proposal.
       [

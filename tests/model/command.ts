@@ -30,9 +30,9 @@ export interface Asked {
   input: Record<string, any>
   /** A read that was answered although its team left meanwhile: who calls is asked once, before what is read. */
   outlivesLeaving?: boolean
-  /** A wait without a cursor that was held beside other calls of its team: where it began in each session, for it is asked once what was
-   *  delivered, and they may be handed the same meanwhile. */
-  began?: Record<string, number>
+  /** A wait without a cursor that was held beside other calls of its team: where it began, for it is asked once what was delivered, and they
+   *  may be handed the same meanwhile. */
+  began?: number
 }
 
 /** What a call is judged by. `self`: the team that calls, if it is one of the session. */
@@ -43,7 +43,7 @@ export interface Known {
   person: boolean
   speaker: Speaker
   input: any
-  began: Record<string, number>
+  began?: number | undefined
   /** What `beforehand` did. */
   prepared: boolean
 }
@@ -169,7 +169,7 @@ export const judged = (command: Command, call: Asked, state: State, prepared = f
   if (!isOpen && self?.left && !call.outlivesLeaving) return refuses('unauthorized')
   const team = self ?? call.team
   const speaker = team ? { whose: team.handle, name: team.name } : { whose: BY_PERSON, name: PERSON }
-  return command.judge({ state, room, self, person: call.person, speaker, input: call.input, began: call.began ?? {}, prepared })
+  return command.judge({ state, room, self, person: call.person, speaker, input: call.input, began: call.began, prepared })
 }
 
 const judgedOfControl = (command: Command, call: Asked, state: State): Verdict => {
@@ -183,7 +183,6 @@ const judgedOfControl = (command: Command, call: Asked, state: State): Verdict =
     person: call.person,
     speaker,
     input: call.input,
-    began: {},
     prepared: false,
   })
 }

@@ -43,23 +43,18 @@ const runOne = async (world: World, steps: readonly Step[], state: State): Promi
 // What is asked at the beginning of a read may have changed by its end.
 const markReads = (done: readonly Done[]) => {
   for (const one of done.filter(({ call, answer }) => answer.ok && operationNamed(call.op).effect === 'read')) {
-    const beside = done.filter((other) => other !== one && isAtOnce(one, other) && tokensOf(one.call).some(isOf(other.call)))
+    const beside = done.filter(
+      (other) => other !== one && isAtOnce(one, other) && one.call.team && tokensOf(other.call).includes(one.call.team.token),
+    )
     one.call.outlivesLeaving = beside.some(({ call, answer }) => call.op === 'leave_session' && answer.ok)
-    if (beside.length > 0) one.call.began = beganOf(one)
+    const first = one.answer.body.messages?.[0]?.sequence
+    if (beside.length > 0 && first !== undefined) one.call.began = first - 1
   }
 }
 
 const isAtOnce = (one: Done, other: Done) => one.from < other.to && other.from < one.to
 const tokensOf = ({ team, input }: Asked): string[] => [...(team ? [team.token] : []), ...(input.waits ?? []).map(teamIdOf)]
 const teamIdOf = ({ team_id }: { team_id: string }) => team_id
-const isOf = (call: Asked) => (token: string) => tokensOf(call).includes(token)
-
-const beganOf = ({ call, answer: { body } }: Done): Record<string, number> => {
-  const pages: any[] = call.op === 'wait_for_any' ? body.results : [{ session_id: call.session, messages: body.messages }]
-  const begins = pages.filter(({ messages }) => messages?.[0]?.sequence !== undefined)
-  return Object.fromEntries(begins.map(({ session_id, messages }) => [session_id, messages[0].sequence - 1]))
-}
-
 // Depth first: of each program the next call, unless another one that is still to come had ended before it began.
 const explained = (world: World, start: State, done: readonly Done[][], seen: Map<string, Answer[]>) => {
   let tried = 0

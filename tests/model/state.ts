@@ -153,8 +153,8 @@ export interface Speaker {
   name: string
 }
 
-export const isAddressedTo = (room: Room, { wire }: Logged, handle: string): boolean =>
-  wire.posted_by_team_id !== handle &&
+export const isAddressedTo = (room: Room, { wire, whose }: Logged, handle: string): boolean =>
+  whose !== handle &&
   (wire.to?.includes(handle) || room.log.some((other) => other.wire.id === wire.reply_to && other.wire.posted_by_team_id === handle))
 
 /** Is it another's, and worth reading before one speaks? */

@@ -125,7 +125,7 @@ const waitForMessages: Command = {
   input: (room, choices) => ({ ...waitInput(room, choices), timeout: 0 }),
   judge({ room, self, input, began }) {
     if (input.since_cursor > endOf(room)) return refuses('invalid_request', { last_sequence: endOf(room) })
-    const { answers, isRight, after } = handed(room, self!, input, began[room.id])
+    const { answers, isRight, after } = handed(room, self!, input, began)
     return {
       answers,
       also: isRight,
@@ -152,13 +152,13 @@ const waitForAny: Command = {
     return { waits: one.session_id === two.session_id && one.team_id === two.team_id && twice > 0 ? [one] : [one, two], timeout: 0 }
   },
   misshapen: ({ waits: [one, two] }) => one.session_id === two?.session_id && one.team_id === two.team_id,
-  judge({ state, input: { waits }, began }) {
+  judge({ state, input: { waits } }) {
     const entries = (waits as any[]).map(({ session_id, team_id, ...wait }) => {
       const room = roomOf(state, session_id)
       const self = room.teams.find(({ token }) => token === team_id)!
       if (self.left) return { result: { session_id, error: { code: 'unauthorized' } }, wait, self }
       if (wait.since_cursor > endOf(room)) return { result: { session_id, error: { code: 'invalid_request' } }, wait, self }
-      const page = handed(room, self, wait, began[session_id])
+      const page = handed(room, self, wait)
       return { result: page.moved ? { session_id, ...page.answers } : undefined, wait, self, page }
     })
     const told = entries.filter(({ result }) => result !== undefined)
