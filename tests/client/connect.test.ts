@@ -310,6 +310,20 @@ for (const [name, [edit, left]] of Object.entries(CODEX_EDITS))
     expect(home.read('.codex/config.toml')!.replaceAll(/\n+/g, '\n')).toBe(left)
   })
 
+test('Codex, line ends of Windows: what was edited or added in our table goes with it', async () => {
+  home = newHome(HUB)
+  const before = GH.replaceAll('\n', '\r\n')
+  home.write('.codex/config.toml', before)
+  await connected('codex')
+  const edited = home.read('.codex/config.toml')!.replace('= 60', '= 90')
+  home.write('.codex/config.toml', `${edited}\r\n${APPROVAL.replaceAll('\n', '\r\n')}`)
+  await connected('codex')
+  expect(home.read('.codex/config.toml')).toContain('tool_timeout_sec = 60\r\n')
+  home.write('.codex/config.toml', `${home.read('.codex/config.toml')}\r\n${APPROVAL.replaceAll('\n', '\r\n')}`)
+  await disconnected('codex')
+  expect(home.read('.codex/config.toml')!.replaceAll(/(\r\n)+/g, '\r\n')).toBe(before)
+})
+
 test('Codex: another hub is taken out beside what was added to our table', async () => {
   home = newHome(HUB)
   await connected('codex', '--hub', OTHER)

@@ -65,7 +65,7 @@ const without = (value: Table, [name, ...names]: string[]): Table => {
 const withoutTables = (text: string, { path }: TomlEntry): string => {
   const [before, ...tables] = tablesOf(text)
   const left = tables.map((table) => {
-    const names = namesIn(tomlValue(table.split('\n', 1)[0]!))
+    const names = namesIn(tomlValue(table.split('\n', 1)[0]!.trim())) // a line may end in \r\n
     return path.every((name, n) => names[n] === name) ? commentsBehind(table) : table
   })
   return [before, ...left].join('')
