@@ -292,7 +292,7 @@ const CODEX_EDITS: Record<string, [edit: (text: string) => string, left: string]
     `${GH}# mine\n[tools]\nweb = true\n`,
   ],
   'lines in it': [
-    (text) => `${text}enabled = false\nargs = [\n  ["x"]\n]\n# mine\n[tools]\nweb = true\n`,
+    (text) => `${text}startup_timeout_sec = 20\nargs = [\n  ["x"]\n]\n# mine\n[tools]\nweb = true\n`,
     `${GH}# mine\n[tools]\nweb = true\n`,
   ],
   'another heading': [(text) => text.replace('[mcp_servers.parley]', '[ mcp_servers . "parley" ] # hub'), GH],
@@ -322,6 +322,18 @@ test('Codex, line ends of Windows: what was edited or added in our table goes wi
   home.write('.codex/config.toml', `${home.read('.codex/config.toml')}\r\n${APPROVAL.replaceAll('\n', '\r\n')}`)
   await disconnected('codex')
   expect(home.read('.codex/config.toml')!.replaceAll(/(\r\n)+/g, '\r\n')).toBe(before)
+})
+
+test('Codex: a server that was switched off is told by doctor, and connecting again switches it on', async () => {
+  home = newHome(HUB)
+  await connected('codex')
+  const text = home.read('.codex/config.toml')!
+  home.write('.codex/config.toml', `${text}enabled = false\n`)
+  const told = `✗ Codex: ${home.path('.codex/config.toml')} was changed since. Run connect codex again.`
+  expect((await home.run(['doctor'])).out).toContain(told)
+  expect((await connected('codex')).out).toContain('-enabled = false')
+  expect(home.read('.codex/config.toml')).toBe(text)
+  expect((await home.run(['doctor'])).out).not.toContain(told)
 })
 
 test('Codex: another hub is taken out beside what was added to our table', async () => {

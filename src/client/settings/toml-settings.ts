@@ -95,8 +95,9 @@ const commentsBehind = (table: string): string => {
     .trimStart()
 }
 
+// A server that is not `enabled` is one that Codex does not start, whatever else stands there.
 const says = (found: unknown, wanted: Table): boolean =>
-  isTable(found) && Object.entries(wanted).every(([name, value]) => isDeepStrictEqual(plain(found[name]), value))
+  isTable(found) && found.enabled !== false && Object.entries(wanted).every(([name, value]) => isDeepStrictEqual(plain(found[name]), value))
 
 const isTable = (value: unknown): value is Table => typeof value === 'object' && value !== null && !Array.isArray(value)
 
