@@ -1,6 +1,6 @@
 // ~/.parley, where the program keeps its copy, what it changed in settings, the sessions it watches, and what runners remember. Nobody else
 // may read there.
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, chmodSync, mkdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Stop } from './machine.ts'
 
@@ -27,7 +27,7 @@ export const writeOwn = (path: string, kept: unknown): void => {
 }
 
 /** Writes beside the file and puts the result in its place, or into the file where that is mounted by itself, as into a container. Throws
- *  Stop, and leaves the file as it was. */
+ *  Stop, and leaves the file as it was; where not even that can be, what stood in it lies beside it. */
 export const writeWhole = (path: string, text: string, mode: number): void => {
   const fresh = `${path}.${process.pid}.parley`
   try {
@@ -35,6 +35,7 @@ export const writeWhole = (path: string, text: string, mode: number): void => {
     chmodSync(fresh, mode) // the mask of the process does not count
     putInPlace(fresh, path, text)
   } catch (error) {
+    if (error instanceof Stop) throw error // what stood in the file lies in `fresh`
     rmSync(fresh, { force: true })
     throw new Stop(`${path} could not be written: ${reasonOf(error)}. Nothing in it has changed.`)
   }
@@ -45,9 +46,36 @@ const putInPlace = (fresh: string, path: string, text: string): void => {
     renameSync(fresh, path)
   } catch (error) {
     if ((error as { code?: string }).code !== 'EBUSY') throw error
-    writeFileSync(path, text)
+    writeInto(path, Buffer.from(text), fresh)
     rmSync(fresh)
   }
+}
+
+// What is longer goes behind the file's end before anything in it changes: on a full disk it can then be put back, for that takes no room.
+const writeInto = (path: string, bytes: Buffer, aside: string): void => {
+  const before = readFileSync(path)
+  writeFileSync(aside, before)
+  try {
+    appendFileSync(path, bytes.subarray(before.length))
+    overwrite(path, bytes)
+  } catch (error) {
+    if (isPutBack(path, before)) throw error
+    throw new Stop(`${path} could be written in part only: ${reasonOf(error)}. What stood in it is in ${aside}: copy that back.`)
+  }
+}
+
+const isPutBack = (path: string, before: Buffer): boolean => {
+  try {
+    overwrite(path, before)
+  } catch {
+    // It may be that nothing in it had changed.
+  }
+  return readFileSync(path).equals(before)
+}
+
+const overwrite = (path: string, bytes: Buffer): void => {
+  writeFileSync(path, bytes, { flag: 'r+' })
+  truncateSync(path, bytes.length)
 }
 
 const REASONS: Record<string, string> = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import { RUNTIME, type Home } from '../support/client.ts'
 import { within, type FakeClient } from '../support/fake-client.ts'
@@ -211,22 +211,6 @@ test(
     expect(settings()).toEqual(connected)
     expect(await home.run(['disconnect', 'claude', '--yes'])).toMatchObject({ code: 0 })
     expect(settings()).toEqual([undefined, large])
-  },
-  LONG_MS,
-)
-
-const MOUNTING = ['unshare', '--user', '--map-root-user', '--mount']
-const canMount = Bun.which(MOUNTING[0]!) !== null && Bun.spawnSync([...MOUNTING, 'true']).exitCode === 0
-test.skipIf(!canMount)(
-  'a settings file that is mounted by itself is written where it is',
-  async () => {
-    const home = homeOf('http://127.0.0.1:9/mcp')
-    for (const file of ['.claude/settings.json', 'mounted.json']) home.write(file, '{}')
-    const [from, to] = [home.path('mounted.json'), home.path('.claude/settings.json')]
-    const line = `mount --bind ${from} ${to} && exec ${RUNTIME} ${home.program} connect claude --yes`
-    const { exitCode } = Bun.spawnSync([...MOUNTING, '/bin/sh', '-c', line], { env: { PATH: process.env.PATH, HOME: home.home } })
-    expect([exitCode, home.read('mounted.json')]).toEqual([0, expect.stringContaining('watch')])
-    expect(readdirSync(home.path('.claude'))).toEqual(['settings.json'])
   },
   LONG_MS,
 )

@@ -1,0 +1,53 @@
+// Settings files that cannot be written or removed: each is as it was then, or the person is told where its text lies.
+import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { buildClient, newHome, type Home } from '../support/client.ts'
+import { canMount, runWithMounts } from '../support/mounting.ts'
+
+const HUB = 'http://127.0.0.1:9/mcp' // nothing listens there: settings are written all the same
+const SETTINGS = '.gemini/settings.json'
+let home: Home
+
+beforeAll(buildClient, 60_000)
+afterEach(() => home?.drop())
+
+describe.skipIf(!canMount)('a settings file that is mounted by itself', () => {
+  const FULL_DISK =
+    'mkdir disk && mount -t tmpfs -o size=64k tmpfs disk && cp mounted.json disk && { cat /dev/zero > disk/rest; true; } 2> /dev/null'
+  const mounted = (file: string, command: string) => `mount --bind ${file} ${SETTINGS} && $PARLEY ${command} --yes`
+
+  test('is written where it is', () => {
+    home = newHome(HUB)
+    for (const file of [SETTINGS, 'mounted.json']) home.write(file, '{}')
+    expect(runWithMounts(home, mounted('mounted.json', 'connect gemini'))).toMatchObject({ code: 0 })
+    expect(home.read('mounted.json')).toContain(HUB)
+    expect(runWithMounts(home, mounted('mounted.json', 'disconnect gemini'))).toMatchObject({ code: 0 })
+    expect([home.read('mounted.json'), readdirSync(home.path('.gemini'))]).toEqual(['{}', ['settings.json']])
+  })
+
+  test('is as it was when its disk is full', () => {
+    home = newHome(HUB)
+    const text = JSON.stringify({ note: 'x'.repeat(4_000) }) // as much as a page of the disk holds
+    for (const file of [SETTINGS, 'mounted.json']) home.write(file, text)
+    const { out, err } = runWithMounts(home, `${FULL_DISK}; ${mounted('disk/mounted.json', 'connect gemini')}; cat disk/mounted.json`)
+    expect(err).toContain('the disk is full. Nothing in it has changed.')
+    expect(out.endsWith(text)).toBe(true)
+    expect(readdirSync(home.path('.gemini'))).toEqual(['settings.json'])
+  })
+
+  test('lies beside it when it can be written in part only, and not be put back', () => {
+    home = newHome(HUB)
+    for (const file of [SETTINGS, 'mounted.json']) home.write(file, '{}')
+    const appendOnly = (flag: '+a' | '-a') => Bun.spawnSync(['chattr', flag, home.path('mounted.json')]).exitCode === 0
+    if (!appendOnly('+a'))
+      return console.log('Not tried: a file that can be appended to alone. This user may not make one, or its disk has none.')
+    try {
+      const { code, err } = runWithMounts(home, mounted('mounted.json', 'connect gemini'))
+      const [, aside] = readdirSync(home.path('.gemini'))
+      expect([code, err]).toEqual([1, expect.stringContaining(`What stood in it is in ${home.path(`.gemini/${aside}`)}: copy that back.`)])
+      expect(home.read(`.gemini/${aside}`)).toBe('{}')
+    } finally {
+      appendOnly('-a')
+    }
+  })
+})
