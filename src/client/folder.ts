@@ -45,11 +45,14 @@ const putInPlace = (fresh: string, path: string, text: string): void => {
   try {
     renameSync(fresh, path)
   } catch (error) {
-    if ((error as { code?: string }).code !== 'EBUSY') throw error
+    if (!isMount(error)) throw error
     writeInto(path, Buffer.from(text), fresh)
     rmSync(fresh)
   }
 }
+
+/** Whether what failed is a file's removal, or its replacement, because it is mounted by itself. */
+export const isMount = (error: unknown): boolean => (error as { code?: string }).code === 'EBUSY'
 
 // What is longer goes behind the file's end before anything in it changes: on a full disk it can then be put back, for that takes no room.
 const writeInto = (path: string, bytes: Buffer, aside: string): void => {

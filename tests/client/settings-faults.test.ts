@@ -25,6 +25,13 @@ describe.skipIf(!canMount)('a settings file that is mounted by itself', () => {
     expect([home.read('mounted.json'), readdirSync(home.path('.gemini'))]).toEqual(['{}', ['settings.json']])
   })
 
+  test('stays, with nothing in it, where connect had made it', async () => {
+    home = newHome(HUB)
+    expect(await home.run(['connect', 'gemini', '--yes'])).toMatchObject({ code: 0 })
+    expect(runWithMounts(home, mounted(SETTINGS, 'disconnect gemini'))).toMatchObject({ code: 0, err: '' })
+    expect([home.read(SETTINGS), home.read('.parley/connections.json')]).toEqual(['{}\n', undefined])
+  })
+
   test('is as it was when its disk is full', () => {
     home = newHome(HUB)
     const text = JSON.stringify({ note: 'x'.repeat(4_000) }) // as much as a page of the disk holds
@@ -50,4 +57,15 @@ describe.skipIf(!canMount)('a settings file that is mounted by itself', () => {
       appendOnly('-a')
     }
   })
+})
+
+test.skipIf(!canMount)('a settings file that cannot be removed: a sentence, and the next disconnect removes it', async () => {
+  home = newHome(HUB)
+  expect(await home.run(['connect', 'gemini', '--yes'])).toMatchObject({ code: 0 })
+  const line = 'mount --bind .gemini .gemini && mount -o remount,bind,ro .gemini && $PARLEY disconnect gemini --yes'
+  const { code, err } = runWithMounts(home, line)
+  expect([code, err]).toEqual([1, `${home.path(SETTINGS)} could not be removed: its disk is read-only. Mend that, then run this again.\n`])
+  expect(home.read(SETTINGS)).toContain(HUB)
+  expect(await home.run(['disconnect', 'gemini', '--yes'])).toMatchObject({ code: 0 })
+  expect(home.read(SETTINGS)).toBeUndefined()
 })

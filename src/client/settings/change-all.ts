@@ -1,5 +1,6 @@
 // Changes to several settings files: all of them, or none.
 import type { ChangedFile } from '../connections.ts'
+import { emptyOf } from './formats.ts'
 import type { Planned } from './plan.ts'
 import { removeSettings, writeSettings } from './settings-file.ts'
 
@@ -11,13 +12,15 @@ export const changeAll = (planned: Planned[], keep: (files: ChangedFile[]) => vo
     for (const each of planned) done.push({ ...each, file: changed(each) })
     keep(done.map(({ file }) => file))
   } catch (error) {
-    for (const { path, before, after, file } of done.toReversed()) if (before !== after) put(path, before, file.madeFolder)
+    for (const each of done.toReversed()) if (each.before !== each.after) put(each, each.before)
     throw error
   }
 }
 
-const changed = ({ path, before, after, file }: Planned): ChangedFile =>
-  before === after ? file : { ...file, madeFolder: put(path, after, file.madeFolder) ?? file.madeFolder }
+const changed = (each: Planned): ChangedFile => {
+  const { before, after, file } = each
+  return before === after ? file : { ...file, madeFolder: put(each, after) ?? file.madeFolder }
+}
 
-const put = (path: string, text: string | undefined, madeFolder: string | undefined): string | undefined | void =>
-  text === undefined ? removeSettings(path, madeFolder) : writeSettings(path, text)
+const put = ({ path, file }: Planned, text: string | undefined): string | undefined | void =>
+  text === undefined ? removeSettings(path, file.madeFolder, emptyOf(file)) : writeSettings(path, text)

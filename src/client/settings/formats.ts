@@ -11,6 +11,9 @@ export type Wanted = { format: 'json'; entries: JsonEntry[] } | { format: 'toml'
 export const valueOf = ({ format }: Wanted, text: string): Record<string, unknown> | undefined =>
   format === 'json' ? jsonValue(text) : tomlValue(text)
 
+/** Settings that say nothing, for a client that finds the file there. */
+export const emptyOf = ({ format }: Wanted): string => (format === 'json' ? '{}\n' : '')
+
 export const has = (wanted: Wanted, text: string): boolean =>
   wanted.format === 'json' ? hasJson(text, wanted.entries) : hasToml(text, wanted.entries)
 

@@ -1,7 +1,7 @@
 // A client's settings on the disk: read as text, and written through links, with the rights that they had.
 import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { OWN, reasonOf, writeWhole } from '../folder.ts'
+import { isMount, OWN, reasonOf, writeWhole } from '../folder.ts'
 import { Stop } from '../machine.ts'
 
 const ANYBODY_WRITES = 0o222
@@ -61,9 +61,15 @@ const folderFor = (path: string): string | undefined => {
   }
 }
 
-/** Removes a file that we made, and the folders from `folder` on that were made for it, if they are empty. */
-export const removeSettings = (path: string, folder: string | undefined): void => {
-  rmSync(path, { force: true })
+/** Removes a file that we made, and the folders from `folder` on that were made for it, if they are empty. A file that is mounted by itself
+ *  cannot go: `empty` is left in it. Throws Stop where that fails. */
+export const removeSettings = (path: string, folder: string | undefined, empty: string): void => {
+  try {
+    rmSync(path, { force: true })
+  } catch (error) {
+    if (!isMount(error)) throw new Stop(`${path} could not be removed: ${reasonOf(error)}. Mend that, then run this again.`)
+    writeSettings(path, empty)
+  }
   if (folder === undefined) return
   try {
     for (let each = dirname(path); each.startsWith(folder); each = dirname(each)) rmdirSync(each)
