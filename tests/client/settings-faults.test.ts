@@ -1,7 +1,7 @@
 // Settings files that cannot be written or removed: each is as it was then, or the person is told where its text lies.
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
-import { buildClient, newHome, type Home } from '../support/client.ts'
+import { buildClient, newHome, RUNTIME, type Home } from '../support/client.ts'
 import { canMount, runWithMounts } from '../support/mounting.ts'
 
 const HUB = 'http://127.0.0.1:9/mcp' // nothing listens there: settings are written all the same
@@ -68,4 +68,13 @@ test.skipIf(!canMount)('a settings file that cannot be removed: a sentence, and 
   expect(home.read(SETTINGS)).toContain(HUB)
   expect(await home.run(['disconnect', 'gemini', '--yes'])).toMatchObject({ code: 0 })
   expect(home.read(SETTINGS)).toBeUndefined()
+})
+
+test('a folder that was made for settings is removed again where these cannot be written', async () => {
+  home = newHome(HUB)
+  expect(await home.run(['connect', 'gemini', '--yes'])).toMatchObject({ code: 0 }) // the program has made its copy
+  const line = `ulimit -f 0; trap '' XFSZ; exec ${RUNTIME} ${home.program} connect opencode --yes`
+  const { exitCode, stderr } = Bun.spawnSync(['/bin/sh', '-c', line], { env: { PATH: process.env.PATH, HOME: home.home } })
+  expect([exitCode, stderr.toString()]).toEqual([1, expect.stringContaining('Nothing in it has changed.')])
+  expect(readdirSync(home.home).toSorted()).toEqual(['.gemini', '.parley'])
 })

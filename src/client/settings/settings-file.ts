@@ -49,7 +49,12 @@ export const writeSettings = (path: string, text: string): string | undefined =>
     return undefined
   }
   const folder = folderFor(path)
-  writeWhole(path, text, OWN)
+  try {
+    writeWhole(path, text, OWN)
+  } catch (error) {
+    removeFolders(path, folder)
+    throw error
+  }
   return folder
 }
 
@@ -70,9 +75,14 @@ export const removeSettings = (path: string, folder: string | undefined, empty: 
     if (!isMount(error)) throw new Stop(`${path} could not be removed: ${reasonOf(error)}. Mend that, then run this again.`)
     writeSettings(path, empty)
   }
-  if (folder === undefined) return
+  removeFolders(path, folder)
+}
+
+// Those of a file, from `outermost` on, if they are empty.
+const removeFolders = (path: string, outermost: string | undefined): void => {
+  if (outermost === undefined) return
   try {
-    for (let each = dirname(path); each.startsWith(folder); each = dirname(each)) rmdirSync(each)
+    for (let each = dirname(path); each.startsWith(outermost); each = dirname(each)) rmdirSync(each)
   } catch {
     // Something else has been put there: it stays.
   }
