@@ -37,7 +37,7 @@ export const writeWhole = (path: string, text: string, mode: number): void => {
   } catch (error) {
     if (error instanceof Stop) throw error // what stood in the file lies in `fresh`
     rmSync(fresh, { force: true })
-    throw new Stop(`${path} could not be written: ${reasonOf(error)}. Nothing in it has changed.`)
+    throw new Stop(`${path} could not be written: ${reasonOf(error)}. Nothing in it has changed.`, { cause: error })
   }
 }
 

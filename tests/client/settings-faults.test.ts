@@ -8,6 +8,13 @@ const HUB = 'http://127.0.0.1:9/mcp' // nothing listens there: settings are writ
 const SETTINGS = '.gemini/settings.json'
 let home: Home
 
+// Runs the program where no file may be larger than so many blocks.
+const runCramped = (blocks: number, command: string) => {
+  const line = `ulimit -f ${blocks}; trap '' XFSZ; exec ${RUNTIME} ${home.program} ${command} --yes`
+  const { exitCode, stderr } = Bun.spawnSync(['/bin/sh', '-c', line], { env: { PATH: process.env.PATH, HOME: home.home } })
+  return { code: exitCode, err: stderr.toString() }
+}
+
 beforeAll(buildClient, 60_000)
 afterEach(() => home?.drop())
 
@@ -50,7 +57,7 @@ describe.skipIf(!canMount)('a settings file that is mounted by itself', () => {
       return console.log('Not tried: a file that can be appended to alone. This user may not make one, or its disk has none.')
     try {
       const { code, err } = runWithMounts(home, mounted('mounted.json', 'connect gemini'))
-      const [, aside] = readdirSync(home.path('.gemini'))
+      const aside = readdirSync(home.path('.gemini')).find((name) => name.endsWith('.parley'))
       expect([code, err]).toEqual([1, expect.stringContaining(`What stood in it is in ${home.path(`.gemini/${aside}`)}: copy that back.`)])
       expect(home.read(`.gemini/${aside}`)).toBe('{}')
     } finally {
@@ -73,8 +80,19 @@ test.skipIf(!canMount)('a settings file that cannot be removed: a sentence, and 
 test('a folder that was made for settings is removed again where these cannot be written', async () => {
   home = newHome(HUB)
   expect(await home.run(['connect', 'gemini', '--yes'])).toMatchObject({ code: 0 }) // the program has made its copy
-  const line = `ulimit -f 0; trap '' XFSZ; exec ${RUNTIME} ${home.program} connect opencode --yes`
-  const { exitCode, stderr } = Bun.spawnSync(['/bin/sh', '-c', line], { env: { PATH: process.env.PATH, HOME: home.home } })
-  expect([exitCode, stderr.toString()]).toEqual([1, expect.stringContaining('Nothing in it has changed.')])
+  const { code, err } = runCramped(0, 'connect opencode')
+  expect([code, err]).toEqual([1, expect.stringContaining('Nothing in it has changed.')])
   expect(readdirSync(home.home).toSorted()).toEqual(['.gemini', '.parley'])
+})
+
+test('a settings file that cannot be put back is named', async () => {
+  home = newHome(HUB)
+  home.write('.claude/settings.json', JSON.stringify({ note: 'x'.repeat(100_000) }))
+  const large = { PARLEY_TOKEN: 'x'.repeat(50_000) }
+  expect(await home.run(['connect', 'claude', '--yes'], { env: large })).toMatchObject({ code: 0 })
+  const { code, err } = runCramped(32, 'disconnect claude') // the first file goes, the second cannot be written, nor the first again
+  expect(code).toBe(1)
+  expect(err).toContain(`${home.path('.claude/settings.json')} could not be written`)
+  expect(err).toContain(`${home.path('.claude.json')} could not be put back (`)
+  expect(err.trim().endsWith('undo that by hand.')).toBe(true)
 })

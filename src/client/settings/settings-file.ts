@@ -72,7 +72,8 @@ export const removeSettings = (path: string, folder: string | undefined, empty: 
   try {
     rmSync(path, { force: true })
   } catch (error) {
-    if (!isMount(error)) throw new Stop(`${path} could not be removed: ${reasonOf(error)}. Mend that, then run this again.`)
+    if (!isMount(error))
+      throw new Stop(`${path} could not be removed: ${reasonOf(error)}. Mend that, then run this again.`, { cause: error })
     writeSettings(path, empty)
   }
   removeFolders(path, folder)
