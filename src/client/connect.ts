@@ -2,7 +2,7 @@
 import { confirmed, typed } from './ask.ts'
 import { keptFrom, refuseImpossible, type Choices } from './choices.ts'
 import { CLIENTS, type Change, type ClientName, type Wish } from './clients.ts'
-import { connectionsOf, keepConnection, keepFile, renewConnection, sameConnection, type Connection } from './connections.ts'
+import { connectionsOf, keepConnection, renewConnection, sameConnection, type Connection } from './connections.ts'
 import { callOf, makeCopy } from './copy.ts'
 import { baseOfLink } from '../core/address.ts'
 import { askHub, hostWord, hubConfigOf, isUnguarded, Unreachable } from './hub.ts'
@@ -52,8 +52,9 @@ export const connect = async (machine: Machine, client: ClientName, options: Con
 
 const carryOut = (machine: Machine, client: ClientName, { link, server, token, wakeFor, guard }: Wish, planned: Planned[]) =>
   changeAll(planned, (files) => {
-    for (const { connection, file } of planned.flatMap(({ later }) => later)) keepFile(machine.home, connection, file)
-    keepConnection(machine.home, { client, link, server, token, wakeFor, guard, version: packageOf(machine.program).version, files })
+    const connection = { client, link, server, token, wakeFor, guard, version: packageOf(machine.program).version, files }
+    const later = planned.flatMap((each) => each.later)
+    keepConnection(machine.home, connection, later)
   })
 
 const NEXT = 'Start it anew, then tell your agent to convene or join a session.'

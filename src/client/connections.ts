@@ -1,8 +1,8 @@
 // What `connect` has changed on this machine, kept in ~/.parley so that `disconnect` can take out exactly that.
-import { readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Change, ClientName, WakeFor } from './clients.ts'
-import { parleyFolder, readOwn, RUNNER, writeOwn } from './folder.ts'
+import { parleyFolder, readOwn, reasonOf, removeFile, RUNNER, writeOwn } from './folder.ts'
 import type { Insertion } from './settings/insertion.ts'
 
 /** One settings file as it was changed. */
@@ -25,6 +25,12 @@ export interface Connection {
   files: ChangedFile[]
 }
 
+/** A file of a connection that lies above another one's, as it stands now. */
+export interface Later {
+  connection: Connection
+  file: ChangedFile
+}
+
 const fileIn = (home: string): string => join(parleyFolder(home), 'connections.json')
 
 export const connectionsOf = (home: string): Connection[] => readOwn<{ connections: Connection[] }>(fileIn(home))?.connections ?? []
@@ -32,32 +38,53 @@ export const connectionsOf = (home: string): Connection[] => readOwn<{ connectio
 export const sameConnection = (a: Pick<Connection, 'client' | 'link'>, b: Pick<Connection, 'client' | 'link'>): boolean =>
   a.client === b.client && a.link === b.link
 
-/** Keeps a connection, as the newest. */
-export const keepConnection = (home: string, connection: Connection): void => {
-  const others = connectionsOf(home).filter((other) => !sameConnection(other, connection))
-  writeOwn(fileIn(home), { connections: [...others, connection] })
-}
+/** Keeps a connection, as the newest, and how files of others stand now. */
+export const keepConnection = (home: string, connection: Connection, later: Later[]): void =>
+  keepAll(home, [...withFiles(othersOf(home, connection), later), connection])
 
 /** Keeps a connection as it is now, in its place among the others: what it put into settings lies where it lay. */
 export const renewConnection = (home: string, connection: Connection): void =>
-  writeOwn(fileIn(home), { connections: connectionsOf(home).map((other) => (sameConnection(other, connection) ? connection : other)) })
+  keepAll(
+    home,
+    connectionsOf(home).map((other) => (sameConnection(other, connection) ? connection : other)),
+  )
 
-/** Keeps how one file of a connection stands now. */
-export const keepFile = (home: string, connection: Connection, file: ChangedFile): void => {
-  const now = connectionsOf(home).find((other) => sameConnection(other, connection))
-  if (now) renewConnection(home, { ...now, files: now.files.map((each) => (each.path === file.path ? file : each)) })
+/** Forgets a connection, and keeps how files of others stand now. */
+export const dropConnection = (home: string, connection: Connection, later: Later[]): void =>
+  keepAll(home, withFiles(othersOf(home, connection), later))
+
+const othersOf = (home: string, connection: Connection): Connection[] =>
+  connectionsOf(home).filter((other) => !sameConnection(other, connection))
+
+const withFiles = (connections: Connection[], later: Later[]): Connection[] =>
+  connections.map((each) => {
+    const own = later.filter(({ connection }) => sameConnection(connection, each)).map(({ file }) => file)
+    return { ...each, files: each.files.map((file) => own.find(({ path }) => path === file.path) ?? file) }
+  })
+
+// At once, so that the record is either as it was or as it is to be.
+const keepAll = (home: string, connections: Connection[]): void => {
+  if (connections.length > 0) writeOwn(fileIn(home), { connections })
+  else removeFile(fileIn(home))
 }
 
-/** Forgets a connection. After the last one nothing is left on this machine but what a runner keeps. */
-export const dropConnection = (home: string, connection: Connection): void => {
-  const others = connectionsOf(home).filter((other) => !sameConnection(other, connection))
-  if (others.length > 0) writeOwn(fileIn(home), { connections: others })
-  else dropAllButRunners(parleyFolder(home))
-}
-
-// Without its memory a runner would not find the worktrees again that it has made, nor `runner prune` remove them.
-const dropAllButRunners = (folder: string): void => {
+/** After the last connection nothing is left on this machine but what a runner keeps: without its memory it would not find the worktrees again
+ *  that it has made, nor `runner prune` remove them. Returns a sentence for each thing that could not be removed. */
+export const dropFolder = (home: string): string[] => {
+  const folder = parleyFolder(home)
+  if (connectionsOf(home).length > 0 || !existsSync(folder)) return []
   const names = readdirSync(folder)
-  for (const name of names) if (name !== RUNNER) rmSync(join(folder, name), { recursive: true, force: true })
-  if (!names.includes(RUNNER)) rmSync(folder, { recursive: true, force: true })
+  const stuck = names.filter((name) => name !== RUNNER).flatMap((name) => dropWhole(join(folder, name)))
+  return stuck.length > 0 || names.includes(RUNNER) ? stuck : dropWhole(folder)
+}
+
+const TRIES = 3 // a watch may write there meanwhile
+
+const dropWhole = (path: string): string[] => {
+  try {
+    rmSync(path, { recursive: true, force: true, maxRetries: TRIES })
+    return []
+  } catch (error) {
+    return [`${path} could not be removed: ${reasonOf(error)}. Remove it yourself.`]
+  }
 }

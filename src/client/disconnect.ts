@@ -1,7 +1,7 @@
 // `disconnect CLIENT`: takes out of a client's settings what `connect` put in, and nothing else.
 import { confirmed } from './ask.ts'
 import { CLIENTS, type ClientName } from './clients.ts'
-import { connectionsOf, dropConnection, keepFile, type Connection } from './connections.ts'
+import { connectionsOf, dropConnection, dropFolder, type Connection } from './connections.ts'
 import { Stop, type Machine } from './machine.ts'
 import { changeAll } from './settings/change-all.ts'
 import { shownDiff, withoutChange } from './settings/plan.ts'
@@ -15,11 +15,10 @@ export const disconnect = async (machine: Machine, client: ClientName, link: str
   const left = own.files.flatMap((file) => withoutChange(file, own, all) ?? [])
   if (left.length > 0) machine.out.write(`${hidden(left.map(shownDiff).join('\n\n'), own)}\n\n`)
   if (!yes && !(await confirmed(machine, `Take this out of the settings of ${title}?`))) throw new Stop('Nothing was changed.')
-  changeAll(left, () => {
-    for (const { connection: other, file } of left.flatMap(({ later }) => later)) keepFile(machine.home, other, file)
-    dropConnection(machine.home, own)
-  })
+  const later = left.flatMap((each) => each.later)
+  changeAll(left, () => dropConnection(machine.home, own, later))
   machine.out.write(`${title} is no longer connected to ${own.link}.\n`)
+  for (const line of dropFolder(machine.home)) machine.err.write(`${line}\n`)
 }
 
 const connectionFor = (client: ClientName, all: Connection[], link: string | undefined): Connection | undefined => {

@@ -26,6 +26,15 @@ export const writeOwn = (path: string, kept: unknown): void => {
   writeWhole(path, `${JSON.stringify(kept, null, 2)}\n`, OWN)
 }
 
+/** Removes a file, if it is there. Throws Stop where that fails. */
+export const removeFile = (path: string): void => {
+  try {
+    rmSync(path, { force: true })
+  } catch (error) {
+    throw new Stop(`${path} could not be removed: ${reasonOf(error)}. Mend that, then run this again.`, { cause: error })
+  }
+}
+
 /** Writes beside the file and puts the result in its place, or into the file where that is mounted by itself, as into a container. Throws
  *  Stop, and leaves the file as it was; where not even that can be, what stood in it lies beside it. */
 export const writeWhole = (path: string, text: string, mode: number): void => {
@@ -87,6 +96,7 @@ const REASONS: Record<string, string> = {
   EACCES: 'you may not write there',
   EPERM: 'you may not write there',
   EROFS: 'its disk is read-only',
+  EBUSY: 'it is mounted or in use',
   ENOTDIR: 'a file is where its folder should be',
 }
 

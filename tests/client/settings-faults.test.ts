@@ -9,9 +9,9 @@ const SETTINGS = '.gemini/settings.json'
 let home: Home
 
 // Runs the program where no file may be larger than so many blocks.
-const runCramped = (blocks: number, command: string) => {
+const runCramped = (blocks: number, command: string, env = {}) => {
   const line = `ulimit -f ${blocks}; trap '' XFSZ; exec ${RUNTIME} ${home.program} ${command} --yes`
-  const { exitCode, stderr } = Bun.spawnSync(['/bin/sh', '-c', line], { env: { PATH: process.env.PATH, HOME: home.home } })
+  const { exitCode, stderr } = Bun.spawnSync(['/bin/sh', '-c', line], { env: { PATH: process.env.PATH, HOME: home.home, ...env } })
   return { code: exitCode, err: stderr.toString() }
 }
 
@@ -95,4 +95,28 @@ test('a settings file that cannot be put back is named', async () => {
   expect(err).toContain(`${home.path('.claude/settings.json')} could not be written`)
   expect(err).toContain(`${home.path('.claude.json')} could not be put back (`)
   expect(err.trim().endsWith('undo that by hand.')).toBe(true)
+})
+
+describe('the record of what was changed', () => {
+  test.skipIf(!canMount)('goes with a disconnect that leaves something else behind, which is named', async () => {
+    home = newHome(HUB)
+    home.write('.parley/sessions/held.json', '{}')
+    expect(await home.run(['connect', 'gemini', '--yes'])).toMatchObject({ code: 0 })
+    const held = '.parley/sessions/held.json'
+    const { code, out, err } = runWithMounts(home, `mount --bind ${held} ${held} && $PARLEY disconnect gemini --yes`)
+    const stuck = `${home.path('.parley/sessions')} could not be removed: it is mounted or in use. Remove it yourself.\n`
+    expect([code, out.endsWith(`Gemini CLI is no longer connected to ${HUB}.\n`), err]).toEqual([0, true, stuck])
+    expect([home.read(SETTINGS), readdirSync(home.path('.parley'))]).toEqual([undefined, ['sessions']])
+  })
+
+  test('is as it was when it cannot be written: what another connection put into a file is kept with the rest', async () => {
+    home = newHome(HUB)
+    await home.run(['connect', 'gemini', '--yes'])
+    await home.run(['connect', 'gemini', '--yes', '--hub', 'http://127.0.0.1:19/mcp'])
+    const both = () => [home.read(SETTINGS), home.read('.parley/connections.json')]
+    const before = both()
+    const { code, err } = runCramped(32, 'connect gemini', { PARLEY_TOKEN: 'x'.repeat(7_000) }) // which the record has more than once
+    expect([code, err]).toEqual([1, expect.stringContaining('connections.json could not be written')])
+    expect(both()).toEqual(before)
+  })
 })

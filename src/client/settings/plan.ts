@@ -2,11 +2,11 @@
 import { structuredPatch } from 'diff'
 import { isDeepStrictEqual } from 'node:util'
 import type { Change } from '../clients.ts'
-import type { ChangedFile, Connection } from '../connections.ts'
+import type { ChangedFile, Connection, Later } from '../connections.ts'
 import { add, has, notUnderstood, valueOf } from './formats.ts'
 import { insert } from './insertion.ts'
 import { readSettings, refuseReadOnly } from './settings-file.ts'
-import { unstacked, type Later } from './stack.ts'
+import { unstacked } from './stack.ts'
 
 export interface Planned {
   path: string

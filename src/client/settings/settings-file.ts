@@ -1,7 +1,7 @@
 // A client's settings on the disk: read as text, and written through links, with the rights that they had.
-import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { isMount, OWN, reasonOf, writeWhole } from '../folder.ts'
+import { isMount, OWN, reasonOf, removeFile, writeWhole } from '../folder.ts'
 import { Stop } from '../machine.ts'
 
 const ANYBODY_WRITES = 0o222
@@ -70,10 +70,9 @@ const folderFor = (path: string): string | undefined => {
  *  cannot go: `empty` is left in it. Throws Stop where that fails. */
 export const removeSettings = (path: string, folder: string | undefined, empty: string): void => {
   try {
-    rmSync(path, { force: true })
+    removeFile(path)
   } catch (error) {
-    if (!isMount(error))
-      throw new Stop(`${path} could not be removed: ${reasonOf(error)}. Mend that, then run this again.`, { cause: error })
+    if (!isMount((error as Stop).cause)) throw error
     writeSettings(path, empty)
   }
   removeFolders(path, folder)

@@ -1,5 +1,5 @@
 // Several hubs in one settings file lie upon each other: what the first one put in may hold the second one's entry.
-import type { ChangedFile, Connection } from '../connections.ts'
+import type { ChangedFile, Connection, Later } from '../connections.ts'
 import { add, notUnderstood, remove } from './formats.ts'
 import { insert } from './insertion.ts'
 
@@ -7,11 +7,6 @@ export interface Unstacked {
   text: string
   /** Files of connections made after it, as these stand in the text now. */
   later: Later[]
-}
-
-export interface Later {
-  connection: Connection
-  file: ChangedFile
 }
 
 /** The text of a file without what `connection` put there. `all`: the connections of the client, in the order in which they were made. Throws
