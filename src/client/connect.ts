@@ -1,8 +1,9 @@
 // `connect CLIENT`: adds the hub to a client's settings, and what wakes its agent, after a person has seen the change.
+import { existsSync } from 'node:fs'
 import { confirmed, typed } from './ask.ts'
 import { keptFrom, refuseImpossible, type Choices } from './choices.ts'
 import { CLIENTS, type Change, type ClientName, type Wish } from './clients.ts'
-import { connectionsOf, keepConnection, renewConnection, sameConnection, type Connection } from './connections.ts'
+import { connectionsOf, keepConnection, renewConnection, sameConnection, type ChangedFile, type Connection } from './connections.ts'
 import { callOf, makeCopy } from './copy.ts'
 import { baseOfLink } from '../core/address.ts'
 import { askHub, hostWord, hubConfigOf, isUnguarded, Unreachable } from './hub.ts'
@@ -36,26 +37,33 @@ export const connect = async (machine: Machine, client: ClientName, options: Con
   const kept = keptFrom(earlier, options, isUnguarded(link))
   const wish = await wishOf(machine, client, options, earlier)
   const planned = changesFor(machine, client, wish, earlier).map((change) => planOf(change, earlier, all))
+  const elsewhere = filesElsewhere(earlier, planned)
   const changed = planned.filter(({ before, after }) => before !== after)
   if (changed.length === 0 && earlier) {
     const { token, wakeFor } = wish
-    renewConnection(machine.home, { ...earlier, token, wakeFor, files: planned.map(({ file }) => file) })
+    renewConnection(machine.home, { ...earlier, token, wakeFor, files: [...planned.map(({ file }) => file), ...elsewhere] })
     return void machine.out.write(`${kind.title} is connected to ${link}: ${unchanged(wish, earlier)}\n${kept}`)
   }
   machine.out.write(`${changed.map((each) => hidden(shownDiff(each), wish.token)).join('\n\n')}\n\n`)
   machine.out.write(`${kind.wakes ? WARNING : CANNOT_WAKE(kind.title)}\n`)
   if (!yes && !(await confirmed(machine, `Change the settings of ${kind.title}?`))) throw new Stop('Nothing was changed.')
   makeCopy(machine)
-  carryOut(machine, client, wish, planned)
+  carryOut(machine, client, wish, planned, elsewhere)
   machine.out.write(`${kind.title} is connected to ${link} as "${wish.server}". ${NEXT}\n${kept}`)
 }
 
-const carryOut = (machine: Machine, client: ClientName, { link, server, token, wakeFor, guard }: Wish, planned: Planned[]) =>
-  changeAll(planned, (files) => {
-    const connection = { client, link, server, token, wakeFor, guard, version: packageOf(machine.program).version, files }
-    const later = planned.flatMap((each) => each.later)
-    keepConnection(machine.home, connection, later)
-  })
+// What was put into another settings folder of the client is there until disconnect takes it out.
+const filesElsewhere = (earlier: Connection | undefined, planned: Planned[]): ChangedFile[] =>
+  earlier?.files.filter(({ path }) => existsSync(path) && planned.every((each) => each.path !== path)) ?? []
+
+const carryOut = (machine: Machine, client: ClientName, wish: Wish, planned: Planned[], elsewhere: ChangedFile[]): void => {
+  const { link, server, token, wakeFor, guard } = wish
+  const { version } = packageOf(machine.program)
+  const later = planned.flatMap((each) => each.later)
+  changeAll(planned, (files) =>
+    keepConnection(machine.home, { client, link, server, token, wakeFor, guard, version, files: [...files, ...elsewhere] }, later),
+  )
+}
 
 const NEXT = 'Start it anew, then tell your agent to convene or join a session.'
 const CANNOT_WAKE = (title: string) => `${title} has nothing that can wake its agent: it must hold a wait to hear the others.`

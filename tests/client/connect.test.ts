@@ -361,6 +361,27 @@ test('Codex: a server that was written in another way is not said to be gone', a
   await disconnected('codex')
 })
 
+test('Codex: connecting in another settings folder forgets none, and disconnect takes the hub out of both', async () => {
+  home = newHome(HUB)
+  const inFolder = (folder: string, ...words: string[]) =>
+    home.run(['connect', 'codex', '--yes', ...words], { env: { CODEX_HOME: home.path(folder) } })
+  const files = ['one/config.toml', 'two/config.toml']
+  home.write(files[0]!, GH)
+  for (const folder of ['one', 'two', 'two']) expect(await inFolder(folder)).toMatchObject({ code: 0 })
+  expect((await inFolder('two', '--wake', 'addressed')).out).toContain('--wake addressed holds')
+  for (const file of files) expect(home.read(file)).toContain(HUB)
+  await disconnected('codex')
+  expect(files.map(home.read)).toEqual([GH, undefined])
+})
+
+test('a settings folder that is gone is forgotten by the next connect', async () => {
+  home = newHome(HUB)
+  expect(await home.run(['connect', 'codex', '--yes'], { env: { CODEX_HOME: home.path('gone') } })).toMatchObject({ code: 0 })
+  rmSync(home.path('gone'), { recursive: true })
+  await connected('codex')
+  expect((await home.run(['doctor'])).out).toContain('✓ Codex: its settings are as connect left them.')
+})
+
 test('what Codex is woken for is kept although no setting says it; a client that nothing wakes refuses the choice', async () => {
   home = newHome(HUB)
   await connected('codex')
