@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { confirmed, typed } from './ask.ts'
 import { keptFrom, refuseImpossible, type Choices } from './choices.ts'
 import { CLIENTS, type Change, type ClientName, type Wish } from './clients.ts'
-import { connectionsOf, keepConnection, renewConnection, sameConnection, type ChangedFile, type Connection } from './connections.ts'
+import { connectionsOf, keepConnection, sameConnection, type ChangedFile, type Connection } from './connections.ts'
 import { callOf, makeCopy } from './copy.ts'
 import { baseOfLink } from '../core/address.ts'
 import { askHub, hostWord, hubConfigOf, isUnguarded, Unreachable } from './hub.ts'
@@ -41,7 +41,7 @@ export const connect = async (machine: Machine, client: ClientName, options: Con
   const changed = planned.filter(({ before, after }) => before !== after)
   if (changed.length === 0 && earlier) {
     const { token, wakeFor } = wish
-    renewConnection(machine.home, { ...earlier, token, wakeFor, files: [...planned.map(({ file }) => file), ...elsewhere] })
+    keepConnection(machine.home, { ...earlier, token, wakeFor, files: [...planned.map(({ file }) => file), ...elsewhere] })
     return void machine.out.write(`${kind.title} is connected to ${link}: ${unchanged(wish, earlier)}\n${kept}`)
   }
   machine.out.write(`${changed.map((each) => hidden(shownDiff(each), wish.token)).join('\n\n')}\n\n`)

@@ -12,6 +12,8 @@ export type ChangedFile = Change & {
   wasMissing: boolean
   /** The outermost folder that was made for it. */
   madeFolder?: string | undefined
+  /** What another connection put into the file with a higher one lies over this. Older versions of the program kept none. */
+  layer?: number
 }
 
 export interface Connection {
@@ -38,23 +40,19 @@ export const connectionsOf = (home: string): Connection[] => readOwn<{ connectio
 export const sameConnection = (a: Pick<Connection, 'client' | 'link'>, b: Pick<Connection, 'client' | 'link'>): boolean =>
   a.client === b.client && a.link === b.link
 
-/** Keeps a connection, as the newest, and how files of others stand now. */
-export const keepConnection = (home: string, connection: Connection, later: Later[]): void =>
-  keepAll(home, [...withFiles(othersOf(home, connection), later), connection])
-
-/** Keeps a connection as it is now, in its place among the others: what it put into settings lies where it lay. */
-export const renewConnection = (home: string, connection: Connection): void =>
-  keepAll(
-    home,
-    connectionsOf(home).map((other) => (sameConnection(other, connection) ? connection : other)),
-  )
+/** Keeps a connection as it is now, in its place among the others, and how files of these stand now. */
+export const keepConnection = (home: string, connection: Connection, later: Later[] = []): void => {
+  const all = withFiles(connectionsOf(home), later)
+  const isNew = !all.some((other) => sameConnection(other, connection))
+  keepAll(home, isNew ? [...all, connection] : all.map((other) => (sameConnection(other, connection) ? connection : other)))
+}
 
 /** Forgets a connection, and keeps how files of others stand now. */
 export const dropConnection = (home: string, connection: Connection, later: Later[]): void =>
-  keepAll(home, withFiles(othersOf(home, connection), later))
-
-const othersOf = (home: string, connection: Connection): Connection[] =>
-  connectionsOf(home).filter((other) => !sameConnection(other, connection))
+  keepAll(
+    home,
+    withFiles(connectionsOf(home), later).filter((other) => !sameConnection(other, connection)),
+  )
 
 const withFiles = (connections: Connection[], later: Later[]): Connection[] =>
   connections.map((each) => {

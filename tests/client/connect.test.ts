@@ -167,6 +167,16 @@ test('a file that its client wrote anew in between keeps what the client wrote',
   expect(JSON.parse(home.read('.claude.json')!)).toEqual({ startups: 2, projects: { '/x': {} }, mcpServers: {} })
 })
 
+test('of a file that its client wrote anew the lists and objects go that connect had made, and no others', async () => {
+  home = newHome(HUB)
+  home.write('.claude.json', '{"startups":1}')
+  home.write('.claude/settings.json', '{"hooks":{}}')
+  await connected('claude')
+  for (const file of CLIENTS.claude.files) home.write(file, JSON.stringify(JSON.parse(home.read(file)!)))
+  await disconnected('claude')
+  expect(CLIENTS.claude.files.map(home.read)).toEqual(['{"startups":1}', '{"hooks":{}}'])
+})
+
 test('the change is shown, and what it allows is said, before anything is written', async () => {
   home = newHome(HUB)
   const { code, out, err } = await home.run(['connect', 'claude'])

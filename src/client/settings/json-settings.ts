@@ -43,7 +43,8 @@ export const addJson = (text: string, entries: JsonEntry[]): Insertion[] | undef
 /** The text without the entries, and without the lists and objects that were made for them and are empty now. */
 export const removeJson = (text: string, entries: JsonEntry[], made: Insertion[]): string => {
   const cut = takeOutAll(text, made)
-  const removed = entries.toReversed().reduce((left, entry) => withoutEntry(left, entry, made), text)
+  const holders = madeFor(entries, made)
+  const removed = entries.toReversed().reduce((left, entry) => withoutEntry(left, entry, holders), text)
   return cut !== undefined && isDeepStrictEqual(jsonValue(cut), jsonValue(removed)) ? cut : removed
 }
 
@@ -95,14 +96,28 @@ const written = (value: unknown, indent: string, unit: string, eol: string): str
 
 // Where the entry stands in the value.
 const placeOf = (value: unknown, { path, as, value: wanted }: JsonEntry): JSONPath | undefined => {
-  const found = path.reduce<unknown>((inner, key) => (isObject(inner) ? inner[key] : undefined), value)
+  const found = valueAt(value, path)
   if (as === 'value') return isDeepStrictEqual(found, wanted) ? path : undefined
   const index = Array.isArray(found) ? found.findIndex((element) => isDeepStrictEqual(element, wanted)) : -1
   return index < 0 ? undefined : [...path, index]
 }
 
+const valueAt = (value: unknown, path: string[]): unknown =>
+  path.reduce<unknown>((inner, key) => (isObject(inner) ? inner[key] : undefined), value)
+
+// The paths of the lists and objects that were made with the entries, rather than found there.
+const madeFor = (entries: JsonEntry[], made: Insertion[]): string[][] =>
+  entries.flatMap(({ path }, n) => path.map((_, last) => path.slice(0, last + 1)).slice(namesBefore(path, made[n]?.text ?? '')))
+
+// How many names of a path were there before what was inserted for it: that is a whole text, what begins with a name, or an element of a list.
+const namesBefore = (path: string[], text: string): number => {
+  if (valueAt(jsonValue(text), path) !== undefined) return 0
+  const first = path.findIndex((_, n) => valueAt(jsonValue(`{${text}}`), path.slice(n)) !== undefined)
+  return first < 0 ? path.length : first
+}
+
 // A value is taken out whatever a person has made of it since: its name is ours. An element of a list is, if it is still as it was.
-const withoutEntry = (text: string, entry: JsonEntry, made: Insertion[]): string => {
+const withoutEntry = (text: string, entry: JsonEntry, holders: string[][]): string => {
   const value = jsonValue(text)
   const there = entry.as === 'value' ? entry.path : value && placeOf(value, entry)
   if (!value || !there || !findNodeAtLocation(treeOf(text), there)) return text
@@ -110,7 +125,7 @@ const withoutEntry = (text: string, entry: JsonEntry, made: Insertion[]): string
   for (let depth = there.length - 1; depth > 0; depth--) {
     const above = there.slice(0, depth)
     const node = findNodeAtLocation(treeOf(left), above)
-    const ours = made.some(({ text: added }) => added.includes(`${JSON.stringify(above.at(-1))}:`))
+    const ours = holders.some((holder) => isDeepStrictEqual(holder, above))
     if (!ours || (node?.children ?? []).length > 0) break
     left = withoutPath(left, above)
   }

@@ -6,7 +6,7 @@ import type { ChangedFile, Connection, Later } from '../connections.ts'
 import { add, has, notUnderstood, valueOf } from './formats.ts'
 import { insert } from './insertion.ts'
 import { readSettings, refuseReadOnly } from './settings-file.ts'
-import { unstacked } from './stack.ts'
+import { topLayer, unstacked } from './stack.ts'
 
 export interface Planned {
   path: string
@@ -33,7 +33,7 @@ export const planOf = (change: Change, earlier: Connection | undefined, all: Con
   if (!made) throw notUnderstood(change)
   refuseReadOnly(path)
   const wasMissing = former?.wasMissing ?? before === undefined
-  const file = { ...change, made, wasMissing, madeFolder: former?.madeFolder }
+  const file = { ...change, made, wasMissing, madeFolder: former?.madeFolder, layer: topLayer(path, all) }
   return { path, before, after: made.reduce(insert, base.text), file, later: base.later }
 }
 

@@ -5,19 +5,17 @@ import { insert } from './insertion.ts'
 
 export interface Unstacked {
   text: string
-  /** Files of connections made after it, as these stand in the text now. */
+  /** Files that lie above it, as these stand in the text now. */
   later: Later[]
 }
 
-/** The text of a file without what `connection` put there. `all`: the connections of the client, in the order in which they were made. Throws
- *  Stop with the lines to take out where they stand in another way than they were put there. */
+/** The text of a file without what `connection` put there. `all`: the connections of the client. Throws Stop with the lines to take out where
+ *  they stand in another way than they were put there. */
 export const unstacked = (text: string, file: ChangedFile, connection: Connection, all: Connection[]): Unstacked => {
-  const above = all
-    .slice(all.indexOf(connection) + 1)
-    .flatMap((other): Later[] => {
-      const lying = other.files.find(({ path, made }) => path === file.path && made.length > 0)
-      return lying ? [{ connection: other, file: lying }] : []
-    })
+  const layers = layersOf(file.path, all)
+  const above = layers
+    .slice(layers.findIndex((each) => each.connection === connection) + 1)
+    .filter((each) => each.file.made.length > 0)
     .map((each, n) => (n === 0 ? { ...each, file: heirOf(file, each.file) } : each))
   if (file.format === 'toml') return { text: removed(text, file), later: above } // a table there lies in no other one's text
   const bare = above.reduceRight((left, { file: lying }) => removed(left, lying), text)
@@ -29,6 +27,18 @@ export const unstacked = (text: string, file: ChangedFile, connection: Connectio
   })
   return { text: now, later }
 }
+
+// What connections have put into a file, the lowest first. What has no layer lies in the order of the connections.
+const layersOf = (path: string, all: Connection[]): Later[] =>
+  all
+    .flatMap((connection) => connection.files.filter((file) => file.path === path).map((file) => ({ connection, file })))
+    .toSorted((a, b) => layerOf(a.file) - layerOf(b.file))
+
+const layerOf = ({ layer = 0 }: ChangedFile): number => layer
+
+/** Above all that connections have put into a file. */
+export const topLayer = (path: string, all: Connection[]): number =>
+  1 + Math.max(0, ...layersOf(path, all).map(({ file }) => layerOf(file)))
 
 // A file or folder that was made for the connection that goes is for the next one to remove.
 const heirOf = ({ wasMissing, madeFolder }: ChangedFile, next: ChangedFile): ChangedFile => {
