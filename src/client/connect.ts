@@ -44,7 +44,7 @@ export const connect = async (machine: Machine, client: ClientName, options: Con
     keepConnection(machine.home, { ...earlier, token, wakeFor, files: [...planned.map(({ file }) => file), ...elsewhere] })
     return void machine.out.write(`${kind.title} is connected to ${link}: ${unchanged(wish, earlier)}\n${kept}`)
   }
-  machine.out.write(`${changed.map((each) => hidden(shownDiff(each), wish.token)).join('\n\n')}\n\n`)
+  machine.out.write(`${changed.map(shownDiff).join('\n\n')}\n\n`)
   machine.out.write(`${kind.wakes ? WARNING : CANNOT_WAKE(kind.title)}\n`)
   if (!yes && !(await confirmed(machine, `Change the settings of ${kind.title}?`))) throw new Stop('Nothing was changed.')
   makeCopy(machine)
@@ -76,8 +76,6 @@ const unchanged = ({ wakeFor, token }: Wish, earlier: Connection): string => {
   ].filter((each) => each !== false)
   return renewed.join(' ') || 'nothing to change.'
 }
-
-const hidden = (text: string, token: string | undefined): string => (token ? text.replaceAll(token, '…') : text)
 
 const wishOf = async (machine: Machine, client: ClientName, options: ConnectOptions, earlier: Connection | undefined): Promise<Wish> => {
   const { link, name } = options

@@ -13,7 +13,7 @@ export const disconnect = async (machine: Machine, client: ClientName, link: str
   const own = connectionFor(client, all, link)
   if (!own) return void machine.out.write(`${title} is not connected${link ? ` to ${link}` : ''}: nothing to take out.\n`)
   const left = own.files.flatMap((file) => withoutChange(file, own, all) ?? [])
-  if (left.length > 0) machine.out.write(`${hidden(left.map(shownDiff).join('\n\n'), own)}\n\n`)
+  if (left.length > 0) machine.out.write(`${left.map(shownDiff).join('\n\n')}\n\n`)
   if (!yes && !(await confirmed(machine, `Take this out of the settings of ${title}?`))) throw new Stop('Nothing was changed.')
   const later = left.flatMap((each) => each.later)
   changeAll(left, () => dropConnection(machine.home, own, later))
@@ -28,5 +28,3 @@ const connectionFor = (client: ClientName, all: Connection[], link: string | und
   const hubs = all.map((other) => `--hub ${other.link}`).join(', ')
   throw new Stop(`${CLIENTS[client].title} is not connected to ${link ?? 'one hub alone'}. Say which: ${hubs}.`)
 }
-
-const hidden = (text: string, { token }: Connection): string => (token ? text.replaceAll(token, '…') : text)

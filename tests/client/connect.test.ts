@@ -427,6 +427,32 @@ test('a new access token that the person has written by hand is kept by connecti
   expect([home.read('.claude.json'), home.read('.claude/settings.json')]).toEqual([undefined, undefined])
 })
 
+const TOKENS = ['the-"old"-one', "the-'new'-one\\", 'of-another-hub']
+for (const client of ['gemini', 'codex'])
+  test(`${client}: no access token is shown, of whichever hub, and neither the old nor the new one`, async () => {
+    home = newHome(HUB)
+    const [old, fresh, other] = TOKENS.map((token) => ({ env: { PARLEY_TOKEN: token } }))
+    const runs = [
+      await home.run(['connect', client, '--yes'], old),
+      await home.run(['connect', client, '--yes', '--hub', OTHER], other),
+      await home.run(['connect', client, '--yes'], fresh),
+    ]
+    const file = CLIENTS[client as 'codex'].files[0]!
+    const text = home.read(file)!
+    home.write(
+      file,
+      client === 'codex' ? text.replace('[mcp_servers.parley]\n', '[mcp_servers]\nparley.enabled = true\nparley.') : `${text}}`,
+    )
+    const refused = await home.run(['disconnect', client, '--yes', '--hub', HUB])
+    expect(refused.err).toContain('Take out this by hand')
+    home.write(file, text)
+    runs.push(refused, await home.run(['disconnect', client, '--yes', '--hub', OTHER]), await home.run(['disconnect', client, '--yes']))
+    expect(runs.map(({ code }) => code)).toEqual([0, 0, 0, 1, 0, 0])
+    const said = runs.map(({ out, err }) => out + err).join('')
+    expect(said).toContain('Bearer …')
+    for (const part of ['the-', '-one', 'of-another-hub']) expect(said).not.toContain(part)
+  })
+
 test('a file or a broken link where a folder should be: a sentence; doctor tells of it and goes on', async () => {
   home = newHome(HUB)
   symlinkSync(home.path('nowhere'), home.path('.config'))

@@ -25,15 +25,20 @@ export const add = (wanted: Wanted, text: string): Insertion[] | undefined =>
 export const remove = (wanted: Wanted, text: string, made: Insertion[]): string | undefined =>
   wanted.format === 'json' ? removeJson(text, wanted.entries, made) : removeToml(text, wanted.entries, made)
 
-/** The entries as a person would paste them. */
-export const snippet = (wanted: Wanted): string =>
+// The entries as a person would paste them.
+const snippet = (wanted: Wanted): string =>
   wanted.format === 'toml'
     ? wanted.entries.map(({ lines }) => lines.join('\n')).join('\n\n')
     : JSON.stringify(merged(wanted.entries), null, 2)
 
-/** Ends the program: the person is to do by hand what it cannot. */
-export const notUnderstood = (change: Wanted & { path: string }, verb = 'Add') =>
-  new Stop(`${change.path} is not as this program knows it, and was left alone. ${verb} this by hand:\n\n${snippet(change)}`)
+/** A text to show without the access tokens in it, of whichever server and from whichever time. */
+export const withoutTokens = (text: string): string => text.replaceAll(/(["'])Bearer (?:\\.|(?!\1).)+/gi, '$1Bearer …')
+
+/** Ends the program: the person is to do by hand what it cannot. Only who adds a server needs its token for that. */
+export const notUnderstood = (change: Wanted & { path: string }, verb: 'Add' | 'Take out' = 'Add') => {
+  const lines = verb === 'Add' ? snippet(change) : withoutTokens(snippet(change))
+  return new Stop(`${change.path} is not as this program knows it, and was left alone. ${verb} this by hand:\n\n${lines}`)
+}
 
 const merged = (entries: JsonEntry[]): object => {
   const whole: Record<string, any> = {}

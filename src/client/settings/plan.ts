@@ -3,7 +3,7 @@ import { structuredPatch } from 'diff'
 import { isDeepStrictEqual } from 'node:util'
 import type { Change } from '../clients.ts'
 import type { ChangedFile, Connection, Later } from '../connections.ts'
-import { add, has, notUnderstood, valueOf } from './formats.ts'
+import { add, has, notUnderstood, valueOf, withoutTokens } from './formats.ts'
 import { insert } from './insertion.ts'
 import { readSettings, refuseReadOnly } from './settings-file.ts'
 import { topLayer, unstacked } from './stack.ts'
@@ -52,9 +52,9 @@ export const withoutChange = (file: ChangedFile, connection: Connection, all: Co
 
 const AROUND = 2 // lines shown around a change
 
-/** The change of a file as lines with + and -. */
+/** The change of a file as lines with + and -, without access tokens. */
 export const shownDiff = ({ path, before = '', after = '' }: Planned): string => {
   const { hunks } = structuredPatch(path, path, before, after, '', '', { context: AROUND })
   const lines = hunks.flatMap((hunk) => hunk.lines.filter((line) => !line.startsWith('\\')).map((line) => `  ${line}`))
-  return [path, ...lines].join('\n')
+  return withoutTokens([path, ...lines].join('\n'))
 }
