@@ -3,7 +3,7 @@
 import { expect } from 'bun:test'
 import { operationNamed, type Answer } from '../support/parley.ts'
 import { asked, follow, judged, type Asked, type Step } from './command.ts'
-import { begun, commandOf, differs, differsIn, observed, type World } from './run.ts'
+import { begun, commandOf, differs, differsIn, mayBecome, observed, type World } from './run.ts'
 import type { State } from './state.ts'
 
 /** A call that was answered. `from` and `to`: when it began and ended (ms). */
@@ -78,6 +78,7 @@ const explained = (world: World, start: State, done: readonly Done[][], seen: Ma
         return false
       }
       follow(command, head.call, verdict, head.answer, copy)
+      if (world.wing.subjects(copy).some((of) => seen.has(of.id) && !mayBecome(world, of, seen.get(of.id)!))) return false
       return continues(copy, next.with(i, next[i]! + 1), depth + 1)
     })
   }

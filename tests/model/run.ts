@@ -16,6 +16,8 @@ export interface View<Subject = any> {
   shows(of: Subject, state: State): object
   also?(of: Subject, body: any, state: State): boolean
   learns?(of: Subject, body: any): void
+  /** Whether what the model has so far may become this answer: an order of calls that may not is followed no further. */
+  begins?(of: Subject, body: any): boolean
 }
 
 /** The commands of a wing, and what must look the same after each of them. */
@@ -137,6 +139,10 @@ export const differsIn = ({ wing }: World, of: { id: string }, state: State, ans
   }
   return undefined
 }
+
+/** Whether what the model has so far may become what was seen at the end. */
+export const mayBecome = ({ wing }: World, of: { id: string }, answers: readonly Answer[]): boolean =>
+  wing.views.every(({ begins }, i) => !begins || begins(of, answers[i]!.body))
 
 const always = (world: World): World => ({ ...world, wing: { ...world.wing, views: world.wing.views.filter((view) => view.always) } })
 

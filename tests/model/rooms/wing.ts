@@ -25,6 +25,8 @@ export const roomViews: View<Room>[] = [
     input: ({ id }: Room) => ({ session_id: id, limit: 500, include_trace: true }),
     shows: (room) => ({ messages: historyRows(room, numbered(room.log)) }),
     // The log gives ids to events that answers do not name.
+    begins: (room, { messages }) =>
+      historyRows(room, numbered(room.log)).every(({ acknowledged_by: _, ...row }, i) => messages[i] && Bun.deepMatch(row, messages[i])),
     learns: ({ log }, { messages }) => messages.forEach(({ id }: { id: string }, i: number) => log[i] && (log[i].wire.id ??= id)),
   },
   { op: 'list_participants', shows: (room) => roster(room) },
