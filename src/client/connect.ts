@@ -12,6 +12,7 @@ import { packageOf } from './package.ts'
 import { changeAll } from './settings/change-all.ts'
 import { planOf, shownDiff, type Planned } from './settings/plan.ts'
 import { ownServer, serverNamed } from './settings/servers.ts'
+import { currentToken, knownToken } from './tokens.ts'
 
 export interface ConnectOptions extends Choices {
   link: string
@@ -81,7 +82,7 @@ const wishOf = async (machine: Machine, client: ClientName, options: ConnectOpti
   const { link, name } = options
   const guard = options.guard ?? earlier?.guard ?? false
   const wakeFor = options.wake ?? earlier?.wakeFor ?? 'all'
-  const token = await tokenFor(machine, link, earlier?.token)
+  const token = await tokenFor(machine, link)
   const before = name === undefined || name === earlier?.server ? earlier?.server : undefined
   const server = before ?? serverNamed(machine, client, link, name, `parley-${hostWord(link)}`)
   return { link, token, server, wakeFor, guard, call: callOf(machine) }
@@ -95,12 +96,11 @@ const changesFor = (machine: Machine, client: ClientName, wish: Wish, earlier: C
   return changes.slice(1)
 }
 
-// The hub's ACCESS_TOKEN, if it has one: from PARLEY_TOKEN, or typed.
-const tokenFor = async (machine: Machine, link: string, earlier: string | undefined): Promise<string | undefined> => {
-  const known = machine.env.PARLEY_TOKEN ?? earlier
+// The hub's ACCESS_TOKEN, if it has one: the one that is kept, from PARLEY_TOKEN, or typed.
+const tokenFor = async (machine: Machine, link: string): Promise<string | undefined> => {
   const open = await opens(machine, link, undefined)
-  if (open !== false) return open ? undefined : known
-  const given = known ?? (await typed(machine, 'This hub needs its access token: '))
+  if (open !== false) return open ? undefined : machine.env.PARLEY_TOKEN || knownToken(machine, link)
+  const given = (await currentToken(machine, link)) ?? (await typed(machine, 'This hub needs its access token: '))
   if (!given) throw new Stop('This hub needs its access token: ask its operator, set PARLEY_TOKEN, and run this again.')
   if ((await opens(machine, link, given)) === false)
     throw new Stop('The hub does not take this access token. Ask its operator for the current one.')

@@ -139,7 +139,10 @@ test(
     expect(await imported('')).toBe(1)
     expect(await imported(token)).toBe(0)
     await withToken(token, 'connect', 'claude', '--yes')
-    for (const given of [another, '', token]) expect(await imported(given)).toBe(0)
+    for (const given of [another, '', token]) {
+      expect(await imported(given)).toBe(0)
+      expect(await withToken(given, 'connect', 'claude', '--yes')).toMatchObject({ code: 0, out: expect.stringContaining('nothing to change') })
+    }
     expect((await withToken(another, 'doctor')).out).toContain('It speaks MCP')
     kept(token, 'an-old-token')
     expect([await imported(''), await imported(another), await imported(token)]).toEqual([1, 1, 0])
