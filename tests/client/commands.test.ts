@@ -141,7 +141,10 @@ test(
     await withToken(token, 'connect', 'claude', '--yes')
     for (const given of [another, '', token]) {
       expect(await imported(given)).toBe(0)
-      expect(await withToken(given, 'connect', 'claude', '--yes')).toMatchObject({ code: 0, out: expect.stringContaining('nothing to change') })
+      expect(await withToken(given, 'connect', 'claude', '--yes')).toMatchObject({
+        code: 0,
+        out: expect.stringContaining('nothing to change'),
+      })
     }
     expect((await withToken(another, 'doctor')).out).toContain('It speaks MCP')
     kept(token, 'an-old-token')

@@ -43,8 +43,8 @@ export const RECORDS: Mutant[] = [
     name: 'records: an outcome is addressed to nobody',
     breaks: 'it reaches a wait for what is addressed',
     file: EVENTS,
-    from: `{ evenClosed: true, ...(proposal.teamId !== null && { to: [proposal.teamId] }) }`,
-    to: `{ evenClosed: true }`,
+    from: `{ evenClosed: true, ...(proposal.teamId !== null && { to: [proposal.teamId] }), ...options }`,
+    to: `{ evenClosed: true, ...options }`,
     tests: records('deciding'),
   },
   {

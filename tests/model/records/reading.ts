@@ -139,13 +139,16 @@ const getMeetingDetails: Command = {
   op: 'records.get_meeting_details',
   weight: 1,
   input: ({ id }) => ({ meeting_id: id }),
-  judge: ({ room }) => ({
+  judge: ({ room, state: { crowded } }) => ({
     answers: {
       meeting: meetingRow(room),
-      description: room.description,
-      decisions: decisionRows(room),
-      action_items: actionRows(room),
-      ...(versionOf(room) === 0 && { notes: '' }),
+      // Each of these is read for itself: beside writes they are of moments of their own.
+      ...(!crowded && {
+        description: room.description,
+        decisions: decisionRows(room),
+        action_items: actionRows(room),
+        ...(versionOf(room) === 0 && { notes: '' }),
+      }),
     },
   }),
 }

@@ -142,14 +142,15 @@ const roomOf = (state: State, id: string) => state.rooms.find((room) => room.id 
 const waitForAny: Command = {
   op: 'wait_for_any',
   draws: { first: fc.record(WAIT), second: fc.record(WAIT), other: upTo(3), twice: upTo(9) },
-  input(room, { first, second, other, twice }, { rooms }) {
+  input(room, { first, second, other, twice }, { rooms, crowded }) {
     const entry = (of: Room, choices: any, n: number) => ({
       session_id: of.id,
       team_id: pick(of.teams, n).token,
       ...waitInput(of, choices),
     })
     const [one, two] = [entry(room, first, other), entry(pick(rooms, other), second, other + (twice === 0 ? 0 : 1))]
-    return { waits: one.session_id === two.session_id && one.team_id === two.team_id && twice > 0 ? [one] : [one, two], timeout: 0 }
+    const same = one.session_id === two.session_id && one.team_id === two.team_id && twice > 0
+    return { waits: crowded || same ? [one] : [one, two], timeout: 0 } // beside writes, each session is read at a moment of its own
   },
   misshapen: ({ waits: [one, two] }) => one.session_id === two?.session_id && one.team_id === two.team_id,
   judge({ state, input: { waits } }) {
