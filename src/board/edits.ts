@@ -39,8 +39,8 @@ export const changesOf = async (context: Context, board: Board, stored: Item, ed
   const wanted: { [Field in keyof Item]?: Item[Field] | undefined } = { ...plain, ...emptied(plain) }
   if (depends_on !== undefined) wanted.dependsOn = dependenciesOf(board, stored.id, depends_on)
   if (owner !== undefined) {
-    wanted.owner = owner === '' ? null : (await ownersOf(context, stored.sessionId))(owner, 'owner').person
-    wanted.ownerId = wanted.owner?.person_id ?? null
+    const person = owner === '' ? null : (await ownersOf(context, stored.sessionId))(owner, 'owner').person
+    if (!isSame(person, stored.owner)) Object.assign(wanted, { owner: person, ownerId: person?.person_id ?? null })
   }
   return Object.fromEntries(
     Object.entries(wanted).filter(
@@ -48,6 +48,9 @@ export const changesOf = async (context: Context, board: Board, stored: Item, ed
     ),
   )
 }
+
+// By what it says: jsonb has its fields in another order.
+const isSame = (one: Item['owner'], other: Item['owner']) => one?.person_id === other?.person_id && one?.name === other?.name
 
 // An empty note or result removes the one that is there.
 const emptied = ({ note, result }: Edits) => ({ ...(note === '' && { note: null }), ...(result === '' && { result: null }) })

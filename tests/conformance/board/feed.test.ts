@@ -66,7 +66,8 @@ onEveryEngine((parley) => {
     await claim(bea, item)
     await update(bea, item, { note: 'Half of it.', title: 'Write the tokenizer' })
     await update(bea, item, { result: 'A third of it.' })
-    await update(bea, item, { result: 'A third of it.' }) // says nothing new
+    for (const owner of [alex.team, alex.handle]) await update(bea, item, { owner })
+    await update(bea, item, { result: 'A third of it.', owner: alex.team }) // says nothing new
     const told = (events: any[]) => events.filter(({ type }) => type === 'runtime').map(({ content }) => content)
     expect(told(await feedOf(bea))).toEqual([])
     expect((await done(bea('peek'))).unread).toBe(0)
@@ -82,8 +83,9 @@ onEveryEngine((parley) => {
       { event: 'work_edited', title: 'Write the tokenizer', fields: ['title'] },
       { event: 'work_noted', note: 'Half of it.' },
       { event: 'work_noted', result: 'A third of it.' },
+      { event: 'work_edited', fields: ['owner'] },
     ])
-    expect((await workEvents(parley(), id)).length).toBe(5)
+    expect((await workEvents(parley(), id)).length).toBe(6)
   })
 
   test('the fields of each kind are listed as answers have them', async () => {

@@ -13,7 +13,7 @@ const register: Command = {
   op: 'control.register_runner',
   draws: { other: upTo(3) },
   weight: 1,
-  scope: () => 'runner',
+  scope: ({ name }) => `runner/${name}`,
   input: (_, { other }, { control: { runner } }) => ({
     name: other === 0 ? `${runner.name} two` : runner.name,
     agents: [{ agentic_tool: 'claude-code', version: '2.1.330' }],

@@ -92,13 +92,15 @@ const sinceOf = (room: Room, self: Team, { since_cursor, only }: Wait, began = e
   since_cursor ?? Math.min(only === 'addressed' ? Math.max(self.delivered, self.addressed) : self.delivered, endOf(room), began)
 
 // A page, as a team is handed it that asked for it.
-const handed = (room: Room, self: Team, wait: Wait, began?: number) => {
+const handed = (room: Room, self: Team, wait: Wait, crowded: boolean, began?: number) => {
   const since = sinceOf(room, self, wait, began)
   const wanted = conversation(room, since).filter((event) => {
     if (wait.only === 'addressed') return isAddressedTo(room, event, self.handle)
     return wait.only !== 'others' || event.whose !== self.handle
   })
-  const answers = { messages: rowsOf(wanted), doc_version: versionOf(room), session_closed: room.closed, has_more: false }
+  // Beside writes, the document is looked at a moment later.
+  const version = crowded ? {} : { doc_version: versionOf(room) }
+  const answers = { messages: rowsOf(wanted), ...version, session_closed: room.closed, has_more: false }
   const last = wanted.at(-1)?.sequence ?? since
   const isRight = ({ next_cursor }: any) => (wait.only === 'others' ? next_cursor >= last && next_cursor <= endOf(room) : next_cursor === last) // prettier-ignore
   const after = ({ next_cursor }: any) => {
@@ -123,9 +125,9 @@ const waitForMessages: Command = {
   draws: WAIT,
   weight: 6,
   input: (room, choices) => ({ ...waitInput(room, choices), timeout: 0 }),
-  judge({ room, self, input, began }) {
+  judge({ room, self, input, began, state: { crowded } }) {
     if (input.since_cursor > endOf(room)) return refuses('invalid_request', { last_sequence: endOf(room) })
-    const { answers, isRight, after } = handed(room, self!, input, began)
+    const { answers, isRight, after } = handed(room, self!, input, crowded, began)
     return {
       answers,
       also: isRight,
@@ -159,7 +161,7 @@ const waitForAny: Command = {
       const self = room.teams.find(({ token }) => token === team_id)!
       if (self.left) return { result: { session_id, error: { code: 'unauthorized' } }, wait, self }
       if (wait.since_cursor > endOf(room)) return { result: { session_id, error: { code: 'invalid_request' } }, wait, self }
-      const page = handed(room, self, wait)
+      const page = handed(room, self, wait, state.crowded)
       return { result: page.moved ? { session_id, ...page.answers } : undefined, wait, self, page }
     })
     const told = entries.filter(({ result }) => result !== undefined)
@@ -195,17 +197,14 @@ const peek: Command = {
 const catchUp: Command = {
   op: 'catch_up',
   weight: 1,
-  judge: ({ room, self }) => {
+  judge: ({ room, self, state: { crowded } }) => {
     const { handle, name, seen } = self!
     const you = { handle, team_name: name, is_convener: handle === room.convener, cursor: seen, last_cursor: endOfConversation(room) }
     const status = room.closed ? 'closed' : 'active'
-    return {
-      answers: {
-        session: { session_id: room.id, title: room.title, description: room.description, status },
-        you: { ...you, ...counted(room, self!, seen, seen) },
-        doc: { version: versionOf(room) },
-      },
-    }
+    const session = { session_id: room.id, title: room.title, description: room.description, status }
+    const counts = { ...you, ...counted(room, self!, seen, seen) }
+    // Beside writes each part is of a moment of its own.
+    return { answers: crowded ? { you: counts } : { session, you: counts, doc: { version: versionOf(room) } } }
   },
 }
 
