@@ -55,17 +55,19 @@ const take: Command = {
     running: names === 0 ? [] : control.work.flatMap((of) => runningOf(of)?.id ?? []),
     timeout: 0,
   }),
-  judge({ state: { control }, input: { runner_id, running } }) {
+  judge({ state: { control, crowded }, input: { runner_id, running } }) {
     if (runner_id !== control.runner.id) return refuses('conflict')
     const again = control.work.flatMap((of) => of.tasks).filter(({ id, handed, status }) => status === 'running' && handed && !running.includes(id)) // prettier-ignore
     const given = [...again, ...next(control)].toSorted((a, b) => control.order.indexOf(a.id) - control.order.indexOf(b.id))
+    const tasks = given.map(({ id, prompt, mode }) => ({ task_id: id, path: control.runner.path, ...(mode !== 'fork' && { prompt }) }))
+    const isGiven = (task: any) => tasks.some((one) => Bun.deepMatch(one, task))
     return {
-      answers: {
-        tasks: given.map(({ id, prompt, mode }) => ({ task_id: id, path: control.runner.path, ...(mode !== 'fork' && { prompt }) })),
-      },
+      answers: crowded ? {} : { tasks }, // prompts of two sessions that came at once have no order
       // An order that was told just now is not told again.
-      also: ({ orders }) =>
-        orders.every(({ order, task_id }: any) => order === 'interrupt' && taskOf(control, task_id)?.task.interruptAsked),
+      also: (body) =>
+        body.orders.every(({ order, task_id }: any) => order === 'interrupt' && taskOf(control, task_id)?.task.interruptAsked) &&
+        body.tasks.length === tasks.length &&
+        body.tasks.every(isGiven),
       after() {
         for (const id of running) taskOf(control, id)!.task.handed = false
         for (const task of given) Object.assign(task, { status: 'running', handed: true })
