@@ -115,7 +115,7 @@ const opens = async ({ err }: Machine, link: string, token: string | undefined):
     return answer.status !== 401
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error
-    err.write(`${link} does not answer now (${error.message}). What is written works once it does.\n`)
+    err.write(`${link} does not answer as Parley now (${error.message}). What is written works once it does.\n`)
     return undefined
   }
 }
