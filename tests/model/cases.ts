@@ -17,6 +17,11 @@ export const CASES: Record<'rooms' | 'records' | 'control', Cases> = {
         { op: 'reopen_session', door: 'REST', at: 0, by: 0, key: 0 },
         { op: 'wait_for_messages', door: 'REST', at: 0, by: 0, key: 0, since: 2, only: 'others' },
       ],
+      // The model took a message that was sent again as a text for another one than the object before.
+      [
+        { op: 'post_message', door: 'REST', at: 0, by: 0, key: 3, text: 3, bare: false, to: 7, reply: 4, asks: 1, expects: null },
+        { op: 'post_message', door: 'REST', at: 0, by: 0, key: 3, text: 3, bare: true, to: 8, reply: 8, asks: 4, expects: null },
+      ],
     ],
     atOnce: [
       // A message that came while a team caught up was the newest, and not among what it has not read.

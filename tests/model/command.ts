@@ -209,11 +209,15 @@ const keptUnder = ({ scope }: Command, { op, session, team, person, caller, key,
   return JSON.stringify(isOpen ? [key] : [scope?.(input) ?? session, person ? BY_PERSON : (caller ?? team?.handle), key])
 }
 
-// A credential is no part of what a key was used for: a retry may bring another.
+// A credential is no part of what a key was used for: a retry may bring another. A message is the same as a text and as an object.
 const inputText = ({ op, input }: Asked): string => {
   const { preconditions = [], carried } = operationNamed(op)
   const left = [...preconditions, ...carried]
-  return JSON.stringify(Object.entries(input).filter(([name, value]) => value !== undefined && !left.includes(name)))
+  return JSON.stringify(
+    Object.entries(input)
+      .filter(([name, value]) => value !== undefined && !left.includes(name))
+      .map(([name, value]) => [name, name === 'content' && typeof value === 'string' ? { text: value } : value]),
+  )
 }
 
 /** Brings the state to where it is once the call was answered so. */
