@@ -73,6 +73,12 @@ export const CASES: Record<'rooms' | 'records' | 'control', Cases> = {
         { op: 'control.finish_task', door: 'MCP', at: 0, by: 1, key: 0, which: 0, old: 1, status: 0, answer: 1 },
         { op: 'control.answer_permission', door: 'MCP', at: 1, by: 6, key: 0, on: 1, request: 0, allow: 0 },
       ],
+      // The model took a call that was repeated with a key that had ended for a replay.
+      [
+        { op: 'control.set_session_name', door: 'REST', at: 0, by: 0, key: 3, title: 0 },
+        { op: 'control.manage_session', door: 'REST', at: 0, by: 9, key: 0, on: 0, action: 4 },
+        { op: 'control.set_session_name', door: 'REST', at: 0, by: 0, key: 3, title: 0 },
+      ],
       // The model took the end of a task, told again by a runner that had registered anew, for the same call.
       [
         { op: 'control.send_prompt', door: 'REST', at: 0, by: 0, key: 0, on: 0, prompt: 0, mode: 0 },

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { Database } from '../../db/database.ts'
 import { STATUS } from '../../src/core/errors.ts'
 import { operationNamed, type Answer } from '../support/parley.ts'
-import { refusedCaller, rightCaller } from './control/callers.ts'
+import { ENDED, refusedCaller, rightCaller } from './control/callers.ts'
 import { BY_PERSON, PERSON, type Room, type Speaker, type State, type Team } from './state.ts'
 
 /** What was chosen: numbers that pick from what there is when the call is made, so that a shorter program still means something. */
@@ -52,7 +52,7 @@ type Code = keyof typeof STATUS
 
 /** A refusal, or what the answer must hold and what is so from then on. `also`: what else must hold of the answer. */
 export type Verdict =
-  | { refuses: Code; details?: object; after?: (details: any) => void }
+  | { refuses: Code | readonly Code[]; details?: object; after?: (details: any) => void }
   | { answers: object; also?: (body: any) => boolean; after?: (body: any) => void; replayed?: boolean }
 
 export interface Command {
@@ -71,7 +71,7 @@ export interface Command {
   judge(known: Known): Verdict
 }
 
-export const refuses = (code: Code, details?: object): Verdict => ({ refuses: code, ...(details && { details }) })
+export const refuses = (code: Code | readonly Code[], details?: object): Verdict => ({ refuses: code, ...(details && { details }) })
 
 export const pick = <T>(from: readonly T[], number: number): T => from[number % from.length]!
 
@@ -173,7 +173,7 @@ export const judged = (command: Command, call: Asked, state: State, prepared = f
 }
 
 const judgedOfControl = (command: Command, call: Asked, state: State): Verdict => {
-  const refused = refusedCaller(call) ?? keptVerdict(command, call, state)
+  const refused = refusedCaller(call) ?? (call.bearer === ENDED ? refuses('unauthorized') : keptVerdict(command, call, state))
   if (refused) return refused
   const speaker = { whose: '', name: '' }
   return command.judge({

@@ -106,7 +106,7 @@ const take = async (world: World, state: State, step: Step): Promise<void> => {
 /** How an answer is not what the model says of it. */
 export const differs = (verdict: Verdict, { ok, body, replayed }: Answer): string | undefined => {
   if ('refuses' in verdict)
-    return ok || body.code !== verdict.refuses ? `expected ${verdict.refuses}` : unlike(verdict.details ?? {}, body.details)
+    return ok || ![verdict.refuses].flat().includes(body.code) ? `expected ${verdict.refuses}` : unlike(verdict.details ?? {}, body.details)
   if (!ok) return `refused as ${body.code}`
   if (verdict.replayed && replayed === false) return 'not replayed'
   const difference = unlike(verdict.answers, body)

@@ -1,6 +1,9 @@
 // Who calls control: keys by their scope, or a signed-in person over REST.
 import { refuses, type Asked, type Verdict } from '../command.ts'
 
+/** In place of a key that ended with its session, for good: nobody brings it back. */
+export const ENDED = `ca_sess_${'0'.repeat(32)}`
+
 const READS = ['list_sessions', 'get_session', 'get_messages', 'get_message', 'list_worktrees', 'list_tasks', 'get_task']
 const OF_RUNNERS = ['register_runner', 'take_tasks', 'add_task_events', 'finish_task', 'add_worktree', 'ask_permission', 'list_archived']
 const nameOf = (op: string) => op.replace('control.', '')

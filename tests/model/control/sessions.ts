@@ -1,5 +1,6 @@
 // Sessions of agents: opened, listed, changed, held, put away.
 import { pick, refuses, upTo, type Command } from '../command.ts'
+import { ENDED } from './callers.ts'
 import { end, isOpen, runningOf, workAnswer, type Control, type Task, type Work } from './work.ts'
 
 const TITLES = ['Empty files', 'Long lines']
@@ -87,9 +88,10 @@ const getSession: Command = {
   op: 'control.get_session',
   draws: { on: upTo(5) },
   input: (_, { on }, { control }) => ({ session_id: named(control, on) }),
-  judge({ state: { control }, input: { session_id } }) {
+  judge({ state: { control, crowded }, input: { session_id } }) {
     const of = workOf(control, session_id)
-    return of ? { answers: { session: wholeAnswer(of, control) } } : refuses('not_found')
+    if (!of) return refuses('not_found')
+    return { answers: { session: crowded ? { session_id } : wholeAnswer(of, control) } } // beside writes each part is of a moment of its own
   },
 }
 
@@ -162,17 +164,14 @@ const manage: Command = {
   },
 }
 
-// For good: nobody brings a session's keys back.
-const ENDED = `ca_sess_${'0'.repeat(32)}`
-
 const setName: Command = {
   op: 'control.set_session_name',
   draws: { title: upTo(1) },
   scope: () => 'open',
   input: (_, { title }) => ({ name: pick(TITLES, title) }),
-  judge({ state: { control }, person, input: { name } }) {
+  judge({ state: { control, crowded }, person, input: { name } }) {
     if (person) return refuses('forbidden')
-    if (control.keys.sess === ENDED) return refuses('unauthorized')
+    if (control.keys.sess === ENDED) return crowded ? refuses(['unauthorized', 'session_closed']) : refuses('unauthorized')
     const of = control.work[0]! // the key's own
     return { answers: { session_id: of.id, title: name }, after: () => void (of.title = name) }
   },
