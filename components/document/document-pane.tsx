@@ -25,7 +25,7 @@ export const DocumentPane = ({ document, written, history, guest, tabs }: Props)
       {tabs}
       <h2 className="sr-only">Document</h2>
       {!guest && (
-        <a href={history} className="pb-0.5 text-[13px] text-muted-foreground hover:text-foreground lg:ml-1.5">
+        <a href={history} className="text-[13px] text-muted-foreground hover:text-foreground lg:ml-1.5 lg:pb-0.5">
           History
         </a>
       )}
