@@ -49,7 +49,7 @@ export const changesOf = async (context: Context, board: Board, stored: Item, ed
   )
 }
 
-// By what it says: jsonb has its fields in another order.
+// Compares two fields: jsonb keeps an object's in another order than ours, so that their texts differ.
 const isSame = (one: Item['owner'], other: Item['owner']) => one?.person_id === other?.person_id && one?.name === other?.name
 
 // An empty note or result removes the one that is there.

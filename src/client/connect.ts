@@ -53,7 +53,7 @@ export const connect = async (machine: Machine, client: ClientName, options: Con
   machine.out.write(`${kind.title} is connected to ${link} as "${wish.server}". ${NEXT}\n${kept}`)
 }
 
-// What was put into another settings folder of the client is there until disconnect takes it out.
+// The files of another settings folder of the client: disconnect takes the hub out of those, too.
 const filesElsewhere = (earlier: Connection | undefined, planned: Planned[]): ChangedFile[] =>
   earlier?.files.filter(({ path }) => existsSync(path) && planned.every((each) => each.path !== path)) ?? []
 

@@ -12,7 +12,7 @@ export type ChangedFile = Change & {
   wasMissing: boolean
   /** The outermost folder that was made for it. */
   madeFolder?: string | undefined
-  /** What another connection put into the file with a higher one lies over this. Older versions of the program kept none. */
+  /** The place among the connections that changed this file: a higher one lies over a lower one. Older versions of the program kept none. */
   layer?: number
 }
 
@@ -60,7 +60,7 @@ const withFiles = (connections: Connection[], later: Later[]): Connection[] =>
     return { ...each, files: each.files.map((file) => own.find(({ path }) => path === file.path) ?? file) }
   })
 
-// At once, so that the record is either as it was or as it is to be.
+// Writes the whole record at once, so that a failure leaves it as it was.
 const keepAll = (home: string, connections: Connection[]): void => {
   if (connections.length > 0) writeOwn(fileIn(home), { connections })
   else removeFile(fileIn(home))

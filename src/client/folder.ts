@@ -63,7 +63,8 @@ const putInPlace = (fresh: string, path: string, text: string): void => {
 /** Whether what failed is a file's removal, or its replacement, because it is mounted by itself. */
 export const isMount = (error: unknown): boolean => (error as { code?: string }).code === 'EBUSY'
 
-// What is longer goes behind the file's end before anything in it changes: on a full disk it can then be put back, for that takes no room.
+// The part of the text that is longer than the file is appended before anything in the file changes: on a full disk the file can then be put
+// back, for that takes no room.
 const writeInto = (path: string, bytes: Buffer, aside: string): void => {
   const before = readFileSync(path)
   writeFileSync(aside, before)
@@ -80,7 +81,7 @@ const isPutBack = (path: string, before: Buffer): boolean => {
   try {
     overwrite(path, before)
   } catch {
-    // It may be that nothing in it had changed.
+    // A file that nothing had changed is as it was all the same.
   }
   return readFileSync(path).equals(before)
 }

@@ -31,8 +31,8 @@ export const addressNotices = async ({ query }: Queries, keys: string, notifyUrl
 const HAS_RECEIVER = `case when d.subscription_id is null then $2 else exists
   (select from push_subscriptions p join sign_ins s on s.id = p.sign_in_id where p.id = d.subscription_id and ${signInHolds('s', '$1')}) end`
 
-/** Drops what nobody receives any more (a NOTIFY_URL that is taken away, a sign-in that has ended), and what failed and is older than a day.
- *  What was never tried, because no server ran, is sent however old it is. */
+/** Drops what nobody receives any more (a NOTIFY_URL that is taken away, a sign-in that has ended), and a delivery that failed and is older than
+ *  a day. One that was never tried, because no server ran, is sent however old it is. */
 export const dropLateDeliveries = async ({ query }: Queries, keys: string, notifyUrl: boolean): Promise<void> =>
   void (await query(
     `delete from notice_deliveries d using notices n

@@ -149,6 +149,7 @@ test('of several hosts none of which serves, each is tried a few times a second,
 }, 180_000)
 
 const hasIPv6 = Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === '::1'))
+if (!hasIPv6) console.log('Skipped: the test of IPv6 addresses, for this machine has none (::1).')
 
 test.skipIf(!hasIPv6)('an IPv6 address is a host as any other, alone and beside others', async () => {
   const { url, drop } = await freshDatabase(database.url)

@@ -40,7 +40,7 @@ const runOne = async (world: World, steps: readonly Step[], state: State): Promi
   return done
 }
 
-// What is asked at the beginning of a read may have changed by its end.
+// Notes for each read which calls of its team ran beside it: an answer that was true when the read began may not be when it ends.
 const markReads = (done: readonly Done[]) => {
   for (const one of done.filter(({ call, answer }) => answer.ok && operationNamed(call.op).effect === 'read')) {
     const beside = done.filter(
@@ -55,6 +55,7 @@ const markReads = (done: readonly Done[]) => {
 const isAtOnce = (one: Done, other: Done) => one.from < other.to && other.from < one.to
 const tokensOf = ({ team, input }: Asked): string[] => [...(team ? [team.token] : []), ...(input.waits ?? []).map(teamIdOf)]
 const teamIdOf = ({ team_id }: { team_id: string }) => team_id
+
 // Depth first: of each program the next call, unless another one that is still to come had ended before it began.
 const explained = (world: World, start: State, done: readonly Done[][], seen: Map<string, Answer[]>) => {
   let tried = 0

@@ -1,9 +1,10 @@
-// Mounts of a test's own: they are seen by what it runs, and end with that. Not every user may have them.
+// Mounts of a test's own: only the programs that it runs see them, and they end with those. Not every user may have them.
 import { RUNTIME, type Home, type Ran } from './client.ts'
 
 const WITH_MOUNTS = ['unshare', '--user', '--map-root-user', '--mount']
 
 export const canMount = Bun.which(WITH_MOUNTS[0]!) !== null && Bun.spawnSync([...WITH_MOUNTS, 'true']).exitCode === 0
+if (!canMount) console.log('Skipped: tests with mounts, which this user may not make (unshare --user --mount).')
 
 /** Runs a shell's line in the home folder, where $PARLEY calls the program. */
 export const runWithMounts = ({ home, program }: Home, line: string): Ran => {

@@ -78,7 +78,7 @@ export const removeSettings = (path: string, folder: string | undefined, empty: 
   removeFolders(path, folder)
 }
 
-// Those of a file, from `outermost` on, if they are empty.
+// Removes the empty folders above a file, from `outermost` on.
 const removeFolders = (path: string, outermost: string | undefined): void => {
   if (outermost === undefined) return
   try {

@@ -28,7 +28,7 @@ export const unstacked = (text: string, file: ChangedFile, connection: Connectio
   return { text: now, later }
 }
 
-// What connections have put into a file, the lowest first. What has no layer lies in the order of the connections.
+// The insertions of all connections into a file, the lowest first; those without a layer lie in the order of the connections.
 const layersOf = (path: string, all: Connection[]): Later[] =>
   all
     .flatMap((connection) => connection.files.filter((file) => file.path === path).map((file) => ({ connection, file })))

@@ -29,7 +29,7 @@ export const appendOutcome = (
     { evenClosed: true, ...(proposal.teamId !== null && { to: [proposal.teamId] }), ...options },
   )
 
-/** Its own team hears of it too, whoever's call found that the time was over. */
+/** The proposing team hears of its end too, also where its own call found that the time was over. */
 export const appendExpired = (context: Context, proposal: Proposal): Promise<Event> => {
   const fields = { by: proposal.proposedBy.name, expires_at: proposal.expiresAt }
   return appendOutcome(context, 'proposal_expired', proposal, fields, { doneBy: null })

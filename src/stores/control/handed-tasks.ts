@@ -42,7 +42,7 @@ export const handOut = async ({ query }: Queries, runnerId: string, limit: numbe
   if (limit <= 0) return []
   const next = await query<{ id: string }>(NEXT, [runnerId, limit])
   if (next.length === 0) return []
-  // Whoever holds an agent locks its tasks. One that did so before these were locked may be too new for the first statement, not for this one.
+  // An agent that was held just before its task was locked here may still look free to the first statement; this one reads it anew.
   const rows = await query<{ id: string }>(
     `update tasks t set status = 'running', runner_id = $1, started_at = clock_timestamp(), acknowledged = false,
        permission_mode = (select permission_mode from sessions where id = t.session_id)
