@@ -76,10 +76,14 @@ const run = async (words: string[], machine: Machine): Promise<number> => {
   if (command === 'disconnect')
     return done(disconnect(machine, clientOf(rest), link ?? packageOf(machine.program).link, values.yes ?? false))
   if (command === 'import') return done(importTo(machine, link ?? hubOf(machine), rest))
+  if (rest.length > 0 && TAKE_NO_WORDS.includes(command))
+    throw new BadCall(`parley ${command} takes no ${JSON.stringify(rest[0])}. parley --help lists what there is.`)
   if (command === 'doctor') return doctor(machine, link ?? packageOf(machine.program).link)
   if (command === 'watch') return runWatch(machine, link ?? hubOf(machine), values)
   throw new BadCall(`There is no command ${JSON.stringify(command)}. parley --help lists them.`)
 }
+
+const TAKE_NO_WORDS = ['doctor', 'watch']
 
 type Values = ReturnType<typeof parsed>['values']
 

@@ -83,8 +83,7 @@ const wishOf = async (machine: Machine, client: ClientName, options: ConnectOpti
   const guard = options.guard ?? earlier?.guard ?? false
   const wakeFor = options.wake ?? earlier?.wakeFor ?? 'all'
   const token = await tokenFor(machine, link)
-  const before = name === undefined || name === earlier?.server ? earlier?.server : undefined
-  const server = before ?? serverNamed(machine, client, link, name, `parley-${hostWord(link)}`)
+  const server = serverNamed(machine, client, link, name ?? earlier?.server, `parley-${hostWord(link)}`)
   return { link, token, server, wakeFor, guard, call: callOf(machine) }
 }
 

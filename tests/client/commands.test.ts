@@ -125,6 +125,16 @@ test('an option that is unknown, or lacks its value, is told in a sentence', asy
     expect((await home.run(['doctor', ...words])).err).toEndWith(`${says} parley --help lists what there is.\n`)
 })
 
+test('a word after a command that takes none is told, and nothing is done', async () => {
+  const home = homeOf('http://127.0.0.1:9/mcp')
+  for (const command of ['doctor', 'watch'])
+    expect(await home.run([command, 'codex'])).toEqual({
+      code: 2,
+      out: '',
+      err: `parley ${command} takes no "codex". parley --help lists what there is.\n`,
+    })
+})
+
 test(
   'the token that connect keeps for a hub comes before PARLEY_TOKEN, which gives a new one once the hub takes the kept one no more',
   async () => {

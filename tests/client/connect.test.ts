@@ -384,6 +384,23 @@ test('Codex: connecting in another settings folder forgets none, and disconnect 
   expect(files.map(home.read)).toEqual([GH, undefined])
 })
 
+test('Codex: another settings folder in which our name is another hub: connect says so, and --name gets past it', async () => {
+  home = newHome(HUB)
+  const inFolder = (folder: string, ...words: string[]) =>
+    home.run(['connect', 'codex', '--yes', ...words], { env: { CODEX_HOME: home.path(folder) } })
+  const other = '[mcp_servers.parley]\nurl = "https://other.example/mcp"\n'
+  home.write('two/config.toml', other)
+  expect(await inFolder('one')).toMatchObject({ code: 0 })
+  const { code, err } = await inFolder('two')
+  expect([code, err]).toEqual([1, expect.stringContaining('another MCP server named "parley" (https://other.example/mcp)')])
+  expect(err).toContain('--name')
+  expect(home.read('two/config.toml')).toBe(other)
+  expect(await inFolder('two', '--name', 'parley-two')).toMatchObject({ code: 0 })
+  expect(home.read('two/config.toml')).toContain(HUB)
+  await disconnected('codex')
+  expect(['one/config.toml', 'two/config.toml'].map(home.read)).toEqual([undefined, other])
+})
+
 test('a settings folder that is gone is forgotten by the next connect', async () => {
   home = newHome(HUB)
   expect(await home.run(['connect', 'codex', '--yes'], { env: { CODEX_HOME: home.path('gone') } })).toMatchObject({ code: 0 })
