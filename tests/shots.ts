@@ -37,7 +37,7 @@ const main = async () => {
   const leave = follow(parley, demo)
   try {
     const shoot = (site: Site, path: string, file: string, look: Parameters<Browser['newContext']>[0], cookies = robin) =>
-      usingPage(browser, site.url, { reducedMotion: 'reduce', ...look }, async (page, _, context) => {
+      usingPage(browser, site.url, look, async (page, _, context) => {
         await context.addCookies(cookies)
         await page.goto(path)
         await page.evaluate('document.fonts.ready')

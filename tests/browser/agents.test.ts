@@ -8,7 +8,7 @@ import { HOSTILE } from '../support/payloads.ts'
 import { KEY, MOBILE, openLive, serveSite, withSite } from '../support/site.ts'
 
 const SOON = { timeout: 30_000 }
-const { parley, using, asRobin } = withSite({}, { reducedMotion: 'reduce' })
+const { parley, using, asRobin } = withSite()
 
 let started: Promise<Agents> | undefined
 const agentsOf = () => (started ??= startAgents(parley, { parallel: 64 }))

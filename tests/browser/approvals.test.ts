@@ -14,7 +14,7 @@ const SOON = { timeout: 10_000 }
 const WIDE = { viewport: { width: 1280, height: 800 } }
 const LIVE_MS = 500
 
-const { parley, using, robin, asRobin } = withSite({}, { reducedMotion: 'reduce' })
+const { parley, using, robin, asRobin } = withSite()
 
 const room = (title?: string) => proposalRoom(parley.post, title)
 

@@ -6,7 +6,7 @@ import { fillDemo, type Demo } from '../support/demo.ts'
 import { FULL } from '../support/full.ts'
 import { MOBILE, serveSite, withSite, type Site } from '../support/site.ts'
 
-const { parley, using, asRobin } = withSite({}, { reducedMotion: 'reduce' })
+const { parley, using, asRobin } = withSite()
 let nothing: Site
 let demo: Demo
 

@@ -11,7 +11,7 @@ const SOON = { timeout: 10_000 }
 const WIDE = { viewport: { width: 1280, height: 800 } }
 const LIVE_MS = 500
 
-const { parley, using, robin, asRobin } = withSite({ CLAIM_LEASE: '3600' }, { reducedMotion: 'reduce' })
+const { parley, using, robin, asRobin } = withSite({ CLAIM_LEASE: '3600' })
 let demo: RecordsDemo
 
 beforeAll(async () => {

@@ -61,7 +61,7 @@ test.each(Object.entries(LOOKS))(
       description: '',
       creator_team_name: "Alex's Team",
     })
-    await using({ ...look, reducedMotion: 'reduce' }, async (page, complaints) => {
+    await using(look, async (page, complaints) => {
       const isFine = async () => {
         expect(await violations(page)).toEqual([])
         expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)

@@ -50,8 +50,8 @@ test('a post is on the open page at once, under one name with the one before', (
     expect(complaints).toEqual([])
   }))
 
-test('document, teams, title and conclusion follow; a reopened session goes on', () =>
-  using({}, async (page, complaints) => {
+test('document, teams, title and conclusion follow, where things may move; a reopened session goes on', () =>
+  using({ reducedMotion: 'no-preference' }, async (page, complaints) => {
     const { path, alex, bea, say, post } = await room(2)
     await openLive(page, path)
     await post(`${path}/doc/append`, { text: '# Plan\n\n- lexer' }, bea.team_id)

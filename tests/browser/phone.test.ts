@@ -8,7 +8,7 @@ const DESCRIPTION = 'Which parser ships with release 4, and who ports the caller
 const MESSAGES = 130 // more than a page begins with
 const SOON = { timeout: 10_000 }
 
-const { parley, using, asRobin } = withSite({}, { reducedMotion: 'reduce' })
+const { parley, using, asRobin } = withSite()
 let at: string
 let team: string
 

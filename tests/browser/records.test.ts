@@ -8,7 +8,7 @@ import { MOBILE, openLive, withSite } from '../support/site.ts'
 const SOON = { timeout: 10_000 }
 const WIDE = { viewport: { width: 1280, height: 800 } }
 
-const { parley, using, robin, asRobin } = withSite({ VIEWER_PASSWORD: 'the viewers password' }, { reducedMotion: 'reduce' })
+const { parley, using, robin, asRobin } = withSite({ VIEWER_PASSWORD: 'the viewers password' })
 let demo: RecordsDemo
 const MANY = 70 // more than two pages of a list
 

@@ -8,7 +8,7 @@ import { MOBILE, withSite } from '../support/site.ts'
 
 const TURNS = 1_050
 
-const { parley, using } = withSite({}, { reducedMotion: 'reduce' })
+const { parley, using } = withSite()
 let at: string
 let long: string
 

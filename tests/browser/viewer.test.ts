@@ -7,7 +7,7 @@ import { KEY, MOBILE, serveSite, withSite } from '../support/site.ts'
 const SOON = { timeout: 15_000 }
 const WIDE = { viewport: { width: 1280, height: 800 } }
 
-const { parley, using } = withSite({}, { reducedMotion: 'reduce' })
+const { parley, using } = withSite()
 
 const room = async () => {
   const alex = await parley.post('/sessions', { title: 'Shipping the parser', description: '', creator_team_name: "Alex's Team" })

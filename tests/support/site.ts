@@ -82,7 +82,7 @@ type ContextOptions = Parameters<Browser['newContext']>[0]
 type Work<T> = (page: Page, complaints: string[], context: BrowserContext) => Promise<T>
 
 /** The browser, and a Parley for the tests of a file. `parley` is there when the file's own `beforeAll` runs. */
-export const withSite = (environment: Record<string, string> = {}, everywhere: ContextOptions = {}) => {
+export const withSite = (environment: Record<string, string> = {}) => {
   const parley = {} as Site
   let browser: Browser
   let signedIn: Promise<string> | undefined
@@ -91,8 +91,7 @@ export const withSite = (environment: Record<string, string> = {}, everywhere: C
     Object.assign(parley, await serveSite(environment))
   }, 120_000)
   afterAll(() => parley.stop?.())
-  const using = (options: ContextOptions, work: Work<void>, { url } = parley) =>
-    usingPage(browser, url, { ...everywhere, ...options }, work)
+  const using = (options: ContextOptions, work: Work<void>, { url } = parley) => usingPage(browser, url, options, work)
   /** Robin's cookie, as a header has it. Signed in once: ten tries a minute are granted. */
   const robin = () => (signedIn ??= signIn(parley.url))
   const asRobin = async (page: Page, path?: string) => {
@@ -109,9 +108,10 @@ const signIn = async (url: string): Promise<string> => {
   return response.headers.getSetCookie()[0]!.split(';')[0]!
 }
 
-/** Opens a browser context of its own, and collects what goes wrong in its page. */
+/** Opens a browser context of its own, and collects what goes wrong in its page. Nothing moves in it unless the test asks for that: drawn
+ *  without a graphics card, the dots of active teams take a twentieth of a processor on each open page. */
 export const usingPage = async <T>(browser: Browser, baseURL: string, options: ContextOptions, work: Work<T>): Promise<T> => {
-  const context = await browser.newContext({ baseURL, ...options })
+  const context = await browser.newContext({ baseURL, reducedMotion: 'reduce', ...options })
   try {
     context.on('page', seenWhole)
     const page = await context.newPage()
