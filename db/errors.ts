@@ -39,6 +39,12 @@ export const isTimeout = (error: unknown): boolean => sqlStateOf(error) === '570
 
 const timedOut = (error: unknown): boolean => error instanceof DatabaseTimeout || (error instanceof Error && timedOut(error.cause))
 
+/** The disk has too little space left, and nothing was sent to the embedded database. Has the code that Postgres has for it. */
+export class DiskFull extends Error {
+  override name = 'DiskFull'
+  readonly code = '53100'
+}
+
 /** The embedded database's files are not where they were; the message says what to do about it. */
 export class FilesGone extends Error {}
 

@@ -2,6 +2,7 @@
 import { PGlite } from '@electric-sql/pglite'
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
 import { CHANNEL, OID, queriesOver, rfc3339, unlessLate, withinDeadline, type Database, type RunStatement } from './database.ts'
+import { DiskFull } from './errors.ts'
 import { copyFiles, filesIn, freeBytes, noteWhole, preparedFolder, SPARE_BYTES } from './pglite-files.ts'
 import { statementsOn } from './pglite-statements.ts'
 
@@ -25,12 +26,6 @@ export const openPglite = async (folder?: string, warn: (line: string) => void =
     })
   if (folder) noteWhole(folder)
   return folder ? { ...database, copyTo, freeBytes: () => freeBytes(filesIn(folder)) } : database
-}
-
-/** There is too little space left on the disk, and nothing was written. Has the code that Postgres has for it. */
-export class DiskFull extends Error {
-  override name = 'DiskFull'
-  readonly code = '53100'
 }
 
 const SPACE_CHECK_MS = 100
@@ -77,7 +72,8 @@ const whileOpen = async <Result>(run: RunStatement, work: (run: RunStatement) =>
   }
 }
 
-const SELECT = /^\s*select\b/i
+// Any other may write, as an insert within `with` does.
+const READS = /^[\s(]*(?:select\b|with\b(?![^]*\b(?:insert|update|delete|merge)\b))/i
 
 /** The seam over a PGlite that was made with OPTIONS. `hasSpace`: whether there is space to write; reads need none. */
 export const databaseOn = async (client: PGlite, hasSpace = () => true): Promise<Database> => {
@@ -85,7 +81,7 @@ export const databaseOn = async (client: PGlite, hasSpace = () => true): Promise
   let sent = 0
   const prepared = statementsOn(client)
   const run: RunStatement = async (statement) => {
-    if (!SELECT.test(statement.text) && !hasSpace())
+    if (!READS.test(statement.text) && !hasSpace())
       throw new DiskFull(`The disk of DATA_DIR has less than ${SPARE_BYTES / 1024 ** 2} MiB left: nothing is written until it has more.`)
     sent++
     return prepared(statement)

@@ -44,13 +44,14 @@ export const stillBehind = async ({ query }: Queries, sessionIds: string[]): Pro
 
 /** Throws the whole index of events away: it is made anew from the log. Returns how many events there are to index. */
 export const emptyIndex = (database: Database): Promise<number> =>
-  database.transaction(async ({ query }) => {
+  // Unhurried: it waits for whoever indexes now, and changes a row of each session.
+  database.unhurried(async ({ query }) => {
     await query('select pg_advisory_xact_lock($1)', [INDEX_LOCK])
-    await query('truncate event_search, search_terms')
     await query(`update session_index set indexed_sequence = 0, mode = 'chat', messages = 0`)
     const [row] = await query<{ events: number }>(
       `update search_corpus set events = 0, length = 0, rebuilding = (select sum(last_sequence)::int8 from sessions) returning coalesce(rebuilding, 0) as events`,
     )
+    await query('truncate event_search, search_terms') // last, for no search goes on beside it
     return row!.events
   }, EMPTYING_MAY_TAKE_MS)
 

@@ -63,7 +63,7 @@ export class SessionIndexer {
   /** Empties the index; a comparison of all sessions rebuilds it. */
   async empty(): Promise<void> {
     this.#resting.clear()
-    await this.database.transaction(({ query }) => query('truncate session_search'), BATCH_MAY_TAKE_MS)
+    await this.database.unhurried(({ query }) => query('truncate session_search'), BATCH_MAY_TAKE_MS) // waits for searches that go on
   }
 
   // A session whose text cannot be indexed rests for a while, so that it holds up no other.

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { FULL } from '../support/full.ts'
 import { onEveryServer } from './engines.ts'
-import { call, type Answer, expectSaid, expectUnbroken, numbers, openRoom, post, readFeed, type Room } from './rooms.ts'
+import { call, whileUnavailable, type Answer, expectSaid, expectUnbroken, numbers, openRoom, post, readFeed, type Room } from './rooms.ts'
 
 const TEAMS = FULL ? 32 : 8
 const APPENDS = FULL ? 3_200 : 200
@@ -142,11 +142,9 @@ onEveryServer((server) => {
 
   test('forty joins at once with good tokens bring the same teams back', async () => {
     const room = await openRoom(server().url, 4)
-    const answers = await Promise.all(
-      numbers(40).map((n) =>
-        call(server().url, 'POST', `/api/sessions/${room.session}/join`, { team: room.teams[n % 4]!, body: { team_name: "Bea's Team" } }),
-      ),
-    )
+    const path = `/api/sessions/${room.session}/join`
+    const again = (n: number) => call(server().url, 'POST', path, { team: room.teams[n % 4]!, body: { team_name: "Bea's Team" } })
+    const answers = await Promise.all(numbers(40).map((n) => whileUnavailable(() => again(n))))
     expect(answers.map(({ status, body }) => [status, body.team_id])).toEqual(numbers(40).map((n) => [200, room.teams[n % 4]!]))
     expectUnbroken(await readFeed(room), 3)
   }, 180_000)

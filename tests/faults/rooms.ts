@@ -48,8 +48,8 @@ export const call = async (
 
 const NAMES = ["Alex's Team", "Bea's Team", "Chris's Team", "Dana's Team", "Eli's Team", "Fay's Team", "Gus's Team", "Hana's Team"]
 
-// A machine that is busy with other tests may not answer in time: 503, and again with the same key.
-const whileUnavailable = async (send: () => Promise<Answer>): Promise<Answer> => {
+/** The answer of a machine that is busy with other tests, and may not answer in time: after a 503 the same is sent again. */
+export const whileUnavailable = async (send: () => Promise<Answer>): Promise<Answer> => {
   for (let tried = 1; ; tried++) {
     const answer = await send()
     if (answer.status !== 503 || tried === 20) return answer
@@ -69,7 +69,8 @@ export const openRoom = async (url: string, teams = 2, send: Send = fetch): Prom
 }
 
 export const join = async ({ url, session }: Room, name: string, send: Send = fetch): Promise<string> => {
-  const joined = await call(url, 'POST', `/api/sessions/${session}/join`, { body: { team_name: name }, send })
+  const key = crypto.randomUUID()
+  const joined = await whileUnavailable(() => call(url, 'POST', `/api/sessions/${session}/join`, { body: { team_name: name }, key, send }))
   expect(joined.status).toBe(200)
   return joined.body.team_id as string
 }

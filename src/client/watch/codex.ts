@@ -59,7 +59,7 @@ const watchThread = async (machine: Machine, entry: Entry, holding: Holding): Pr
       await queue(machine, entry.thread!, notice)
     }
   } finally {
-    giveWatchBack(machine.home, entry)
+    giveWatchBack(machine.home, entry, machine.pid)
   }
 }
 

@@ -33,6 +33,7 @@ export const holdPeek = async (entry: Entry, holding: Holding): Promise<string |
     if (result === 'beyond the end') keepEntry(home, (entry = { ...entry, told: undefined }))
     if (isPeek(result)) {
       const notice = result.wake ? await noticeFor(entry, result, { ...holding, base }) : undefined
+      if (signal.aborted) return undefined // nobody is told any more, so nothing is noted as told
       if (result.closed) dropEntry(home, entry)
       else if (notice) keepEntry(home, { ...entry, told: result.last })
       if (notice || result.closed) return notice

@@ -1,5 +1,5 @@
 // One watch for each team: a second one leaves.
-import { mkdirSync, openSync, closeSync, rmSync, writeSync } from 'node:fs'
+import { mkdirSync, openSync, closeSync, rmSync, statSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseToken } from '../../core/ids.ts'
 import { OWN, parleyFolder, readOwn, reasonOf } from '../folder.ts'
@@ -12,17 +12,32 @@ const fileOf = (home: string, { team_id }: Entry): string => join(parleyFolder(h
 /** Takes the watch of a team, unless a process that is still running has it. */
 export const takeWatch = (home: string, entry: Entry, pid: number): boolean => {
   const file = fileOf(home, entry)
-  const own = processOf(pid) ?? { pid, start: '' }
+  const own = ownProcess(pid)
   for (let tries = 0; tries < 2; tries++) {
     if (wrote(file, own)) return true
     const other = readOwn<Process>(file)
+    if (other === undefined && isBeingWritten(file)) return false
     if (other && isRunning(other)) return sameProcess(other, own)
-    rmSync(file, { force: true }) // left by one that was killed
+    removeOf(file, other) // left by one that was killed
   }
   return false
 }
 
-export const giveWatchBack = (home: string, entry: Entry): void => rmSync(fileOf(home, entry), { force: true })
+/** Gives it back, unless it is another process's by now. */
+export const giveWatchBack = (home: string, entry: Entry, pid: number): void => removeOf(fileOf(home, entry), ownProcess(pid))
+
+const ownProcess = (pid: number): Process => processOf(pid) ?? { pid, start: '' }
+
+// Whoever takes a watch makes the file first, and writes its process into it after that.
+const WRITTEN_WITHIN_MS = 5_000
+const isBeingWritten = (file: string): boolean =>
+  Math.abs(Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0)) < WRITTEN_WITHIN_MS
+
+// Unless it is another one's meanwhile: to find out whether a process runs takes a while.
+const removeOf = (file: string, owner: Process | undefined): void => {
+  const now = readOwn<Process>(file)
+  if (now === owner || (now && owner && sameProcess(now, owner))) rmSync(file, { force: true })
+}
 
 // Throws Stop where the disk is full.
 const wrote = (file: string, own: Process): boolean => {

@@ -41,7 +41,7 @@ class Watch {
   ) {}
 
   async run(): Promise<number> {
-    const { home, err } = this.machine
+    const { home, pid, err } = this.machine
     try {
       this.#check()
       if (this.#held.size === 0) return 0
@@ -52,7 +52,7 @@ class Watch {
       err.write(`${this.#notice}\n`)
       return WAKES
     } finally {
-      for (const entry of this.#held.values()) giveWatchBack(home, entry)
+      for (const entry of this.#held.values()) giveWatchBack(home, entry, pid)
     }
   }
 
@@ -110,13 +110,13 @@ class Watch {
   }
 
   async #hold(entry: Entry) {
-    const { home } = this.machine
+    const { home, pid } = this.machine
     this.#held.set(entry.team_id, entry)
     try {
       const announced = () => noteOf(home, this.options.link).announced
       const addressedOnly = this.options.wakeFor === 'addressed'
       const notice = await holdPeek(entry, { home, token: this.#token, addressedOnly, announced, signal: this.#over.signal })
-      giveWatchBack(home, entry)
+      giveWatchBack(home, entry, pid)
       this.#held.delete(entry.team_id)
       if (notice !== undefined) this.#notice = this.#notice === undefined ? notice : `${this.#notice}\n${notice}`
       if (notice !== undefined || this.#held.size === 0) this.#end()

@@ -13,7 +13,7 @@ export interface WorkState {
 
 export const stateOf = async (queries: Queries, session: Session): Promise<WorkState> => {
   const [newest] = await listTasksOf(queries, session.id, { limit: 1 })
-  const [running] = await listTasksOf(queries, session.id, { status: 'running', limit: 1 })
+  const [running] = newest?.status === 'running' ? [newest] : await listTasksOf(queries, session.id, { status: 'running', limit: 1 })
   if (running) return ofRunning(queries, running)
   if (newest?.status === 'queued') return { name: 'waiting', because: await whyQueued(queries, session) }
   if (newest?.interruptedBy)

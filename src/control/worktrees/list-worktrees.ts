@@ -30,11 +30,12 @@ export const listWorktrees = op({
   output: z.object({ worktrees: z.array(worktree), ...pageFields }),
   refuses: ['forbidden'],
   async run(context, { repo_full_name: repo, online, limit, cursor }) {
-    const asked = { repo, online, after: readCursor(cursor), limit }
+    const filters = { repo, online }
+    const asked = { ...filters, after: readCursor(cursor, filters), limit }
     const own = ownSession(context.caller)
     const within = own === undefined ? {} : await placeOf(context, own)
     const rows = within ? await listWorktreeRows(context.queries, { ...asked, ...within }) : []
-    const { shown, ...page } = pageOf(rows, limit, ({ registered_at: at, worktree_id: id }) => ({ at, id }))
+    const { shown, ...page } = pageOf(rows, limit, ({ registered_at: at, worktree_id: id }) => ({ at, id }), filters)
     return { worktrees: shown.map(worktreeAnswer), ...page }
   },
 })

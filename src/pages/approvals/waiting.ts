@@ -36,8 +36,8 @@ export const createWaiting = (services: Services) => {
     const until = performance.now() + FRESH_MS
     const questions = performance.now() < askedUntil ? asked : readAsked(database)
     const read = Promise.all([countWaiting(database, config.PERMISSION_WAIT), questions]).then((now) => {
+      if (reading !== read) return // a later read has begun, and what it finds is newer
       ;[known, asked] = now
-      if (reading !== read) return
       freshUntil = until
       if (questions instanceof Promise) askedUntil = until + ASKED_FRESH_MS
     })

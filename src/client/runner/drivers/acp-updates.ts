@@ -35,10 +35,11 @@ export const newUpdates = (agent: string, report: Report) => {
   const by = () => ({ author: 'agent', authorName: agent, originatingModel: model }) as const
 
   const flush = () => {
-    if (open === undefined || open.text === '') return
-    const { type, text } = open
-    if (type === 'assistant_response') answer = text
+    const said = open
     open = undefined
+    if (said === undefined || said.text === '') return
+    const { type, text } = said
+    if (type === 'assistant_response') answer = text
     report(`text/${++texts}`, { ...by(), type, model, content: { text } })
   }
   const say = (type: 'assistant_response' | 'reasoning', { content, messageId }: Json) => {
