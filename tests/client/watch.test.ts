@@ -1,6 +1,10 @@
 import { expect, test } from 'bun:test'
-import { statSync } from 'node:fs'
+import { statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { holdPeek } from '../../src/client/watch/hold.ts'
+import { entriesOf, keepEntry } from '../../src/client/watch/sessions.ts'
+import { giveWatchBack, takeWatch } from '../../src/client/watch/turn.ts'
+import { newSecret, uuid7 } from '../../src/core/ids.ts'
 import { newHome } from '../support/client.ts'
 import { fakeClient, within } from '../support/fake-client.ts'
 import { withHub } from '../support/hub-and-clients.ts'
@@ -191,3 +195,54 @@ test(
   },
   LONG_MS,
 )
+
+test('what a watch was about to tell when it ended is not noted as told: the next watch tells it', async () => {
+  const own = newHome('http://127.0.0.1:9/mcp')
+  const over = new AbortController()
+  const hub = Bun.serve({
+    port: 0,
+    fetch({ url }) {
+      if (!url.includes('timeout=30')) over.abort() // it asks who wrote, to tell the agent
+      return Response.json({ unread: 1, addressed: 0, last_cursor: 7, wake: true, session_closed: false })
+    },
+  })
+  const entry = {
+    link: `${hub.url}mcp`,
+    session_id: uuid7(),
+    team_id: `${uuid7()}.${newSecret()}`,
+    ancestors: [],
+    folder: own.home,
+  }
+  try {
+    keepEntry(own.home, entry)
+    const holding = { home: own.home, token: undefined, addressedOnly: false, announced: () => undefined, signal: over.signal }
+    expect(await holdPeek(entry, holding)).toBeUndefined()
+    expect(entriesOf(own.home)).toEqual([entry])
+  } finally {
+    await hub.stop(true)
+    own.drop()
+  }
+})
+
+test('of two watches of a team one is taken, also while it is being written down; nobody gives back another one’s', async () => {
+  const own = newHome('http://127.0.0.1:9/mcp')
+  const entry = { link: '', session_id: uuid7(), team_id: `${uuid7()}.${newSecret()}`, ancestors: [], folder: own.home }
+  const other = Bun.spawn(['sleep', '60'])
+  const file = () => sessionFiles(own, '.watch').map((name) => own.path(join('.parley/sessions', name)))
+  try {
+    expect(takeWatch(own.home, entry, process.pid)).toBe(true)
+    expect(takeWatch(own.home, entry, other.pid)).toBe(false)
+    giveWatchBack(own.home, entry, other.pid)
+    expect(file()).toHaveLength(1)
+    const [path] = file() as [string]
+    writeFileSync(path, '') // as whoever takes it makes it, before there is a word in it
+    expect(takeWatch(own.home, entry, other.pid)).toBe(false)
+    utimesSync(path, 0, 0)
+    expect(takeWatch(own.home, entry, other.pid)).toBe(true)
+    giveWatchBack(own.home, entry, other.pid)
+    expect(file()).toEqual([])
+  } finally {
+    other.kill()
+    own.drop()
+  }
+})

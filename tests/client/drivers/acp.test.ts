@@ -122,6 +122,15 @@ test('what it says and does becomes events: pieces are joined, stages are one ca
   expect(new Set(task.told.map(({ key }) => key)).size).toBe(task.told.length)
 })
 
+test('a thought without a text, as one that its model keeps to itself, takes nothing from the answer after it', async () => {
+  const prompt = `
+    update({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: '' } })
+    say('Done: 4'); say('2 tests.')`
+  const task = run({ prompt })
+  expect((await task.result).answer).toBe('Done: 42 tests.')
+  expect(workOf(task.told.map(({ event }) => event)).map(({ type }) => type)).toEqual(['assistant_response'])
+})
+
 test('a loaded conversation: nothing of what it tells again is new, also what it tells after it has answered', async () => {
   const more = `
     methods['session/load'] = () => { say('old'); setImmediate(() => say('also old')); return {} }`
