@@ -92,9 +92,11 @@ const migrations = (): Migration[] => {
 const TOO_OLD =
   'The database was brought up to date by a newer Parley, and this program is too old to run on it. Update this program, or restore a backup from before the update.'
 
+let newest: number | undefined // of this program: read once, since an instance asks every few seconds
+
 // Whether a newer program has changed the schema so that this program must not run on it.
 const isTooOldFor = async ({ query }: Queries): Promise<boolean> => {
-  const newest = migrations().at(-1)!.made
+  newest ??= migrations().at(-1)!.made
   // Read through JSON, because older programs made the table without the column.
   const rows = await query(
     `select from parley_migrations m where made > $1::int8 and coalesce((to_jsonb(m)->>'oldest_program')::int8, made) > $1::int8 limit 1`,

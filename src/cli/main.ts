@@ -5,7 +5,6 @@ import { CannotOpen, openDatabase } from '../../db/open.ts'
 import { hasDatabase } from '../../db/pglite-files.ts'
 import { BadConfig, type Config } from '../config.ts'
 import { carryOut, type KeyAnswer } from '../control/keys/command.ts'
-import { urlAt } from '../core/address.ts'
 import { Refusal } from '../core/errors.ts'
 import { jsonLines } from '../core/text/json-lines.ts'
 import { describeError, type Log } from '../core/runtime/log.ts'
@@ -21,7 +20,7 @@ import { importArguments, intoDatabase, throughLocalServer } from './import.ts'
 import { runRunnerHere } from './runner.ts'
 import { helpFor, takesNoWords } from './usage.ts'
 import { newOperatorKey, OPERATOR_KEY_IS_SET } from '../process/operator-key.ts'
-import { baseOfLink } from '../core/address.ts'
+import { baseOfLink, urlAt } from '../core/address.ts'
 import { purge, type PurgeAnswer } from '../process/purge.ts'
 import { createServices, type Services } from '../process/services.ts'
 
@@ -119,7 +118,7 @@ const reindex = async (config: Config, log: Log, { env }: Machine) => {
     for await (const { done, all, error } of jsonLines<Progress>((await responseTo(server, 'reindex')).body!)) {
       if (error) throw new CannotOpen(`The server at ${server.url} could not rebuild the index: ${error}`)
       if (all !== undefined) bar(done!, all)
-      rebuilt = all === undefined // the last line says how many there were, and no more
+      rebuilt = all === undefined // the last line is empty: the index has all
     }
     if (!rebuilt) throw endedEarly(server.url)
   })

@@ -21,7 +21,7 @@ export interface NewSubscription extends PushTarget {
 export type Subscription = typeof pushSubscriptions.$inferSelect
 
 /** Keeps a subscription and returns its id; the browser's own earlier one is replaced. Undefined when the person has MOST_PER_PERSON of them
- *  already. What sign-ins that have ended left behind is removed. `keys`: those in force (process/sign-ins.ts). */
+ *  already. What sign-ins that have ended left behind is removed. `keys`: those in force (process/keys-in-force.ts). */
 export const saveSubscription = (database: Database, keys: string, subscription: NewSubscription): Promise<string | undefined> =>
   database.transaction(async (tx) => {
     const { person } = subscription

@@ -1,8 +1,7 @@
 // The pages that people see. doors/http/guards.ts says who may read them; a change is a POST, and needs a signed-in person.
 import { Hono, type MiddlewareHandler } from 'hono'
 import { ErrorPage } from '../../components/site/error-page.tsx'
-import type { ErrorBody } from '../core/errors.ts'
-import { refuse, STATUS } from '../core/errors.ts'
+import { refuse, STATUS, type ErrorBody } from '../core/errors.ts'
 import { howToRead, mayReadPage, mayReadSession } from '../doors/http/guards.ts'
 import { errorAnswer, type Env, type Http } from '../doors/http/http.ts'
 import { liveRoutes } from './live/routes.tsx'

@@ -1,5 +1,5 @@
 // The sessions' own rows: insert, lock, change, find by id, list for pages.
-import { and, desc, eq, ilike, isNull, not, or, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, not, or, sql } from 'drizzle-orm'
 import { prepared, type Queries } from '../../db/database.ts'
 import { participants, sessionDocs, sessions } from '../../db/schema.ts'
 import { loops, wakes } from '../../db/session-schema.ts'
@@ -151,20 +151,29 @@ const KINDS = {
   imported: sql`${sessions.source} <> 'room'`,
 }
 
+const WORDS = `(title || ' ' || description)` // as the index `sessions_words` has them
+const SHORTEST = 3 // characters that this index can look up
+const FEW = 1_000
+
+/** The ids of the sessions with this text in their words; undefined where they are so many that the newest are found sooner one by one. */
+const sessionsNamed = async ({ query }: Queries, like: string): Promise<string[] | undefined> => {
+  if (like.length < SHORTEST + 2) return undefined
+  const rows = await query<{ id: string }>(`select id from sessions where ${WORDS} ilike $1 limit ${FEW + 1}`, [like])
+  return rows.length > FEW ? undefined : rows.map(({ id }) => id)
+}
+
 /** The sessions that pass the filter, those with the newest activity first. For the home page. Ordered by the hour first, which is no other order:
  *  an index has it, and is read as far as sessions are shown. */
-export const listSessions = ({ db }: Queries, { among, without, search, found = [], kind, limit }: SessionFilter) => {
+export const listSessions = async (queries: Queries, { among, without, search, found = [], kind, limit }: SessionFilter) => {
   const like = search && `%${search.replace(/[\\%_]/g, '\\$&')}%`
-  return db
+  const named = like && (await sessionsNamed(queries, like))
+  const wanted =
+    like && (named ? isAmong(sessions.id, [...named, ...found]) : or(sql`${sql.raw(WORDS)} ilike ${like}`, isAmong(sessions.id, found)))
+  return queries.db
     .select()
     .from(sessions)
     .where(
-      and(
-        among && isAmong(sessions.id, among),
-        without && not(isAmong(sessions.id, without)),
-        kind && KINDS[kind],
-        like ? or(ilike(sessions.title, like), ilike(sessions.description, like), isAmong(sessions.id, found)) : undefined,
-      ),
+      and(among && isAmong(sessions.id, among), without && not(isAmong(sessions.id, without)), kind && KINDS[kind], wanted || undefined),
     )
     .orderBy(desc(sessions.activeHour), desc(lastActivity), desc(sessions.id))
     .limit(limit)

@@ -1,6 +1,6 @@
 // A rebuild of the index: what search says of it is true to the last event, and whoever serves goes on with one that was cut short.
 import { expect, test } from 'bun:test'
-import { indexBatch } from '../../src/search/event-index.ts'
+import { INDEX_LOCK, indexBatch } from '../../src/search/event-index.ts'
 import { emptyIndex } from '../../src/search/index-state.ts'
 import { purge } from '../../src/process/purge.ts'
 import { controlScene } from '../support/control-scene.ts'
@@ -42,6 +42,17 @@ onEveryEngine(
       await parley().services.indexer.rebuild(() => {})
       expect(await corpusOf(parley())).toEqual({ events: corpus.events, rebuilding: null })
       expect(await warningsOf(parley())).toEqual([])
+    })
+
+    test('it waits for whoever indexes at that moment, longer than statements may take elsewhere', async () => {
+      const { database, engine } = parley()
+      if (engine !== 'postgres') return // there is one connection: it waits in the queue
+      const indexing = database.unhurried(async ({ query }) => {
+        await query('select pg_advisory_xact_lock($1)', [INDEX_LOCK])
+        await query('select pg_sleep(6)')
+      }, 30_000)
+      await parley().services.indexer.rebuild(() => {})
+      await indexing
     })
 
     test('one that was cut short is gone on with by whoever serves, however long ago the sessions were active', async () => {

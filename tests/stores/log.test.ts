@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { uuid7 } from '../../src/core/ids.ts'
 import { appendEvents, type Appended, type Draft } from '../../src/log/append.ts'
-import { parseToken } from '../../src/core/ids.ts'
+import { parseToken, uuid7 } from '../../src/core/ids.ts'
 import { chat, NEVER_MS, cookieOf, done, onEveryEngine, room, say, seat, soon, viaRest } from '../support/parley.ts'
 
 interface Row {

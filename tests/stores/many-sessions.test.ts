@@ -25,7 +25,7 @@ const FEW = 600 // rows: a tenth of what there is
 const SEED = [
   `insert into sessions (id, title, description, expected_teams, series_id, status, created_at, updated_at, last_event_at, convener_team_id, last_sequence,
      last_conversation_sequence, agent_status, source)
-   select id, 'Session ' || n, 'One of many.', 0, id, case when n % 10 = 0 then 'active' else 'closed' end, at, at, at, gen_random_uuid(), 1, 1,
+   select id, case n when 4321 then 'Quartz' else 'Session ' || n end, case n when 5432 then 'A zebra.' else 'One of many.' end, 0, id, case when n % 10 = 0 then 'active' else 'closed' end, at, at, at, gen_random_uuid(), 1, 1,
      case when n % 1000 = 0 then 'running' else 'idle' end, case when n % 100 = 1 then 'claude-code' else 'room' end
    from (select n, gen_random_uuid() as id, now() - n * interval '15 minutes' as at from generate_series(1, ${SESSIONS}) n) made`,
   // Each seventh is a fork of the one before it, or a child of it, or goes on with it.
@@ -48,6 +48,7 @@ const SEED = [
   'insert into wakes (session_id, since, taken) select id, created_at, 30 from sessions',
   'insert into loops (session_id, suspected_at) select id, case when agent_status = $$running$$ then now() end from sessions',
   `insert into keys (id, key_hash, prefix, scope, name, session_id, made_by) select gen_random_uuid(), id::text, '', 'sess', '', id, 'Robin' from sessions`,
+  `select gin_clean_pending_list('sessions_words')`, // as the vacuum does
   'analyze',
 ]
 
@@ -130,6 +131,9 @@ onEveryEngine(
         [{ kind: 'open', without: [] }, `status = 'active'`],
         [{ kind: 'concluded' }, `status = 'closed' and source = 'room'`],
         [{ kind: 'imported' }, `source <> 'room'`],
+        [{ search: 'quartz' }, `title = 'Quartz'`],
+        [{ search: 'a ZEBRA' }, `description = 'A zebra.'`],
+        [{ search: 'e' }, 'true'],
       ])('a list of the newest ones: %o', async (filter, condition) => {
         const list = { ...filter, limit: 50 }
         const newest = await database().query<{ id: string }>(
@@ -137,6 +141,14 @@ onEveryEngine(
         )
         expect((await listSessions(database(), list)).map(({ id }) => id)).toEqual(newest.map(({ id }) => id))
         expect(await rows((queries) => listSessions(queries, list))).toBeLessThan(FEW)
+      })
+
+      test('a search for words that very many have: the newest of them', async () => {
+        const newest = await database().query<{ id: string }>(
+          `select id from sessions where description = 'One of many.' and status = 'active' order by last_event_at desc limit 50`,
+        )
+        const found = await listSessions(database(), { search: 'one of', kind: 'open', limit: 50 })
+        expect(found.map(({ id }) => id)).toEqual(newest.map(({ id }) => id))
       })
 
       test('how many there are, up to a limit, and when something was last said', async () => {

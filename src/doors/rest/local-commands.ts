@@ -46,7 +46,10 @@ export const commandRoutes = (services: Services, secret: string, program: Clien
     })
     .post('/commands/reindex', (c) => {
       c.env?.untimed?.()
-      return lines(services, async (report) => ({ done: await services.indexer.rebuild((done, all) => report({ done, all })) }))
+      return lines(services, async (report) => {
+        await services.indexer.rebuild((done, all) => report({ done, all }))
+        return {}
+      })
     })
     .post('/commands/import', async (c) => {
       const { path } = parseJson(await bodyText(c.req.raw, PATH_LIMIT)) as { path: string }

@@ -270,6 +270,9 @@ throughEveryDoor((call, parley) => {
         const { rows } = await allOf('control.list_worktrees', 'worktrees', { repo_full_name: name, limit }, as)
         expect(rows.map(({ branch }) => branch).toSorted()).toEqual(['b1', 'b2', 'b3'])
       }
+      const { next_cursor: cursor } = await done(call('control.list_worktrees', { repo_full_name: name, limit: 1 }, as))
+      const { message } = await refused(call('control.list_worktrees', { online: true, cursor }, as), 'invalid_request')
+      expect(message).toContain('other filters')
       const { worktrees } = await done(call('control.list_worktrees', { repo_full_name: name, online: true }, as))
       expect(worktrees.find(({ branch }: any) => branch === 'b2')).toEqual({
         worktree_id: expect.any(String),
