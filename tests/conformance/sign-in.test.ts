@@ -115,6 +115,18 @@ onOneEngine((parley) => {
     })
   })
 
+  test('a name with invisible characters signs nobody in, for it could pass for another one; without a name one is the Operator', async () => {
+    const served = await chosen()
+    const named = (name: string) =>
+      form(served, CHOSEN.OPERATOR_KEY, {}, { body: new URLSearchParams({ key: CHOSEN.OPERATOR_KEY, name }).toString() })
+    for (const name of ['Ev\u202Eil', 'Robin\u0007', '\u2060']) {
+      const answer = await named(name)
+      expect([name, answer.status, isIn(answer)]).toEqual([name, 400, false])
+      expect(await answer.text()).toContain('invisible characters')
+    }
+    expect(isIn(await named('  '))).toBe(true)
+  })
+
   test('a key or token typed as the name signs nobody in, and is not shown again', async () => {
     const served = await chosen()
     const { alex } = await room(viaRest(served))

@@ -2,7 +2,6 @@
 import { setCookie } from 'hono/cookie'
 import { parse } from 'hono/utils/cookie'
 import { sameText, sha256, type Token } from '../../core/ids.ts'
-import { nameIsPlain } from '../../core/text/text.ts'
 import type { Services } from '../../process/services.ts'
 import { keysInForce } from '../../process/keys-in-force.ts'
 import { endSignIn, LONGEST_NAME, NAMELESS, signInAs } from '../../process/sign-ins.ts'
@@ -57,11 +56,8 @@ export const roleOf = ({ config, setting }: Services, key: string): Person['role
   return config.VIEWER_PASSWORD && sameText(sha256(key), sha256(config.VIEWER_PASSWORD)) ? 'reader' : undefined
 }
 
-/** The name a person typed, cut to 100 characters; "Operator" when it is empty or has invisible characters. */
-export const personName = (typed: string | undefined): string => {
-  const name = [...(typed ?? '').trim()].slice(0, LONGEST_NAME).join('')
-  return nameIsPlain(name) ? name : NAMELESS
-}
+/** The name a person typed, cut to 100 characters; "Operator" when there is none. */
+export const personName = (typed: string): string => [...typed.trim()].slice(0, LONGEST_NAME).join('') || NAMELESS
 
 /** Of a cookie that only this server's own pages send. */
 export const cookieOptions = (c: Http, services: Services, maxAge: number) => ({

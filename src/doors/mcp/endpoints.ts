@@ -37,9 +37,10 @@ const endpointCache = (toolsets: readonly Toolset[], services: Services, options
   const ofToolsets = new LRUCache<string, Promise<Endpoint>>({ max: KEPT })
   const ofTools = new LRUCache<string, Promise<Endpoint>>({ max: KEPT })
   return (names: readonly string[], tools?: readonly string[]): Promise<Endpoint> => {
-    const chosen = names.map((name) => toolsets.find((toolset) => toolset.name === name) ?? unknown('toolset', name, namesOf(toolsets)))
+    for (const name of names) if (!namesOf(toolsets).includes(name)) unknown('toolset', name, namesOf(toolsets))
+    const chosen = toolsets.filter(({ name }) => names.includes(name)) // one set has one order, and so the same tools
     const endpoints = tools ? ofTools : ofToolsets
-    const key = JSON.stringify([names, tools?.toSorted()])
+    const key = JSON.stringify([namesOf(chosen), tools?.toSorted()])
     const kept = endpoints.get(key)
     if (kept) return kept
     const there = [...toolNames(chosen).keys()]

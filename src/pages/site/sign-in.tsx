@@ -15,7 +15,7 @@ import { LinkPage, SignedInPage, SignInPage } from '../../../components/site/sig
 import { moment } from '../../../components/parts/time.ts'
 import { Refusal, refuse } from '../../core/errors.ts'
 import { parseToken, type Token } from '../../core/ids.ts'
-import { holdsSecret } from '../../core/text/text.ts'
+import { holdsSecret, nameIsPlain } from '../../core/text/text.ts'
 import { isMadeHere } from '../../process/operator-key.ts'
 import { signInByLink } from '../../process/sign-ins.ts'
 import { linkState, type LinkState } from '../../stores/people.ts'
@@ -69,6 +69,11 @@ export const signInRoutes = (site: Site) => {
       if (!role) return form(c, next, { status: 401, text: 'That key or password is not valid.' }, name)
     }
     if (isKey) return form(c, next, { status: 400, text: 'That name holds a key, which everybody would read. Enter your name.' })
+    if (name.trim() !== '' && !nameIsPlain(name.trim()))
+      return form(c, next, {
+        status: 400,
+        text: 'That name has invisible characters, by which it could pass for another one. Type it anew.',
+      })
     try {
       await signIn(c, services, { name: personName(name), role })
     } catch (error) {
