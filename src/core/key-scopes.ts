@@ -10,8 +10,9 @@ export const MADE_BY_PEOPLE = ['full', 'read', 'sess', 'run'] as const satisfies
 /** Of a scope whose keys belong to one session. */
 export const needsSession = (scope: KeyScope): boolean => scope === 'sess' || scope === 'agent'
 
-const KEY = /^ca_(?:full|agent|read|sess|run)_[0-9a-f]{32}$/
-const KEY_WITHIN = /ca_(?:full|agent|read|sess|run)_[0-9a-f]{32}/i
+const SHAPE = `ca_(?:${KEY_SCOPES.join('|')})_[0-9a-f]{32}`
+const KEY = new RegExp(`^${SHAPE}$`)
+const KEY_WITHIN = new RegExp(SHAPE, 'i')
 
 /** Whether a bearer's text is meant as one of our keys: then it must be a good one. */
 export const isMeantAsKey = (text: string): boolean => text.startsWith('ca_')

@@ -6,7 +6,7 @@ import { escapeInvisible } from './escape-invisible.ts'
 // group is what redaction leaves: a team's handle, a key's prefix.
 const SECRETS = [
   /([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.[A-Za-z0-9_-]{32}/i,
-  /(ca_(?:full|member|read|agent|sess|run)_[0-9a-f]{8})[0-9a-f]{24}/i,
+  /(ca_(?:full|agent|read|sess|run)_[0-9a-f]{8})[0-9a-f]{24}/i,
   /(?<![A-Za-z0-9])(op_)(?=[\w-]{0,31}[A-Z])[\w-]{32}/, // not within loop_…, and not an identifier in lower case
 ]
 const EVERY_SECRET = SECRETS.map((shape) => new RegExp(shape, `g${shape.flags}`))
