@@ -145,6 +145,7 @@ export const items = pgTable(
     overlapAllowed: boolean().notNull().default(false),
     note: text(),
     result: text(),
+    withdrawnAt: at(), // of an action item that a person withdrew: it is dropped, and only a person brings it back
     createdAt: at().notNull(),
     updatedAt: at().notNull(),
   },

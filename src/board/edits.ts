@@ -4,7 +4,7 @@ import type { Context } from '../operations/context.ts'
 import type { Board } from '../stores/records/board.ts'
 import type { BoardRow, Item } from '../stores/records/items.ts'
 import { dependenciesNamed, refuseCircle } from './dependencies.ts'
-import type { Standing } from './moves.ts'
+import { refuseWithdrawn, type Standing } from './moves.ts'
 import { refuseOverlaps } from './overlaps.ts'
 import { ownersOf } from './owners.ts'
 
@@ -30,6 +30,7 @@ export const changesOf = async (context: Context, board: Board, stored: Item, ed
       'forbidden',
       'Insufficient permissions. Only its holder, its planner, the convener or a person changes an item: claim it first, or ask in the feed.',
     )
+  if (given) refuseWithdrawn(board.byId.get(stored.id)!, standing)
   const approved = stored.kind === 'action' && [edits.title, edits.description, edits.priority, owner].some((value) => value !== undefined)
   if (approved && standing.role !== 'person')
     refuse(

@@ -35,10 +35,20 @@ export const moveOf = (row: BoardRow, status: 'done' | 'open' | 'dropped' | unde
   if (status === undefined) return undefined
   if (!standing.holds && !standing.mayTakeBack) return unmoved(row, status, standing)
   if (status === row.status) return undefined
+  refuseWithdrawn(row, standing)
   if (status === 'open') return standing.holds ? 'handed_back' : 'taken_back'
   if (row.status === 'done' || row.status === 'dropped')
     refuse('conflict', `It is ${row.status}. status: open brings it back first.`, { status: row.status, claimed_by: claimantOf(row) })
   return status
+}
+
+/** Refuses to bring back or to change what a person withdrew, unless a person does. */
+export const refuseWithdrawn = ({ withdrawn }: BoardRow, { role }: Standing): void => {
+  if (withdrawn && role !== 'person')
+    refuse(
+      'forbidden',
+      'Insufficient permissions. A person withdrew this item, and only a person brings it back: ask in the feed, or propose another one.',
+    )
 }
 
 // A retry after a lost answer finds the status that it asks for, and succeeds. A team that lost its claim is told who holds it now.
@@ -57,6 +67,8 @@ const unmoved = (row: BoardRow, status: 'done' | 'open' | 'dropped', { did, role
       'You do not hold it, nobody does. If it is still yours to finish, claim_work it, then say that it is done.',
       now,
     )
+  if (row.withdrawn)
+    return refuse('conflict', 'A person withdrew it, and only a person brings it back. Say in the feed what you have done.', now)
   return refuse(
     'conflict',
     `It is ${row.status} already${claimedTeamName ? `, by ${claimedTeamName}` : ''}. Say in the feed what you would add.`,
@@ -69,7 +81,7 @@ const NOBODYS = { claimedTeamId: null, claimedTeamName: null, claimedAt: null, c
 /** The values that a move writes. The row of a done item keeps who did it. */
 export const valuesOf = (move: Move | undefined, { caller }: Context, row: BoardRow): Partial<Item> => {
   if (move === undefined) return {}
-  if (move !== 'done') return { ...NOBODYS, status: move === 'dropped' ? 'dropped' : 'open' }
+  if (move !== 'done') return { ...NOBODYS, withdrawnAt: null, status: move === 'dropped' ? 'dropped' : 'open' }
   const by =
     row.claimedTeamId === null && caller.kind === 'team'
       ? { claimedTeamId: caller.member.teamId, claimedTeamName: caller.member.teamName }

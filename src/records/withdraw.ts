@@ -6,7 +6,7 @@ import { withdrawnEntry, withEntryReplaced } from '../rooms/document/decisions.t
 import { writeDoc } from '../rooms/document/doc-write.ts'
 import { refuseArchived } from '../rooms/preconditions.ts'
 import { readDocument } from '../stores/documents.ts'
-import { dropActionItem } from '../stores/records/action-items.ts'
+import { withdrawActionItem } from '../stores/records/action-items.ts'
 import { decisionById, withdrawDecision } from '../stores/records/decisions.ts'
 import type { Proposal } from '../stores/records/proposals.ts'
 import { takesWrites, type Session } from '../stores/sessions.ts'
@@ -42,7 +42,7 @@ export const withdrawRecord = op({
     const done =
       proposal.type === 'decision'
         ? await withdrawDecision(context.queries, record_id, by, reason)
-        : await dropActionItem(context.queries, record_id, reason)
+        : await withdrawActionItem(context.queries, record_id, reason)
     if (!done) return refuseWithdrawn(context, record_id, status)
     if (proposal.type === 'decision') await strikeInDoc(context, session, proposal, by.name, reason)
     const { at } = await appendOutcome(context, 'record_withdrawn', proposal, { by: by.name, record_id, reason })

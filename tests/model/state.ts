@@ -36,6 +36,7 @@ export interface Item {
   holder: string | null // a handle; of what is done, who did it
   holderName: string | null
   overlapAllowed: boolean
+  withdrawn: boolean
   note: string | null
   result: string | null
 }

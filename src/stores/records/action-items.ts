@@ -37,13 +37,14 @@ export const insertActionItem = async ({ db }: Queries, values: NewActionItem): 
   return row!
 }
 
-/** Drops an action item, with the reason as its note, and ends its claim; undefined for one that is dropped. */
-export const dropActionItem = async ({ db }: Queries, id: string, reason: string): Promise<ActionItem | undefined> => {
+/** Drops an action item as withdrawn, with the reason as its note, and ends its claim; undefined for one that is dropped. */
+export const withdrawActionItem = async ({ db }: Queries, id: string, reason: string): Promise<ActionItem | undefined> => {
   const [row] = await db
     .update(items)
     .set({
       status: 'dropped',
       note: reason,
+      withdrawnAt: sql`clock_timestamp()`,
       updatedAt: sql`clock_timestamp()`,
       claimedTeamId: null,
       claimedTeamName: null,

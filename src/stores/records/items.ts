@@ -24,6 +24,8 @@ export interface BoardRow {
   claimedAt: string | null
   expiresAt: string | null
   overlapAllowed: boolean
+  /** A person took it back, and only a person brings it back. */
+  withdrawn: boolean
   /** When it was changed last, in seconds. */
   changedAt: number
   /** Its claim is over, and that is not written down yet. */
@@ -34,7 +36,7 @@ type Listed = [
   ...[id: string, kind: Item['kind'], title: string, stored: Item['status'], priority: Item['priority'], place: number],
   ...[dependsOn: string[], paths: string[], ownerId: string | null, plannedByTeamId: string | null],
   ...[claimedTeamId: string | null, claimedTeamName: string | null, overlapAllowed: boolean, changedAt: number],
-  ...[holds: boolean | null, claimedAt: string | null, expiresAt: string | null],
+  ...[withdrawn: boolean, holds: boolean | null, claimedAt: string | null, expiresAt: string | null],
 ]
 
 const ISO = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`
@@ -47,7 +49,8 @@ with claims as materialized (
   from items i left join ${HOLDER} where i.session_id = $1 and i.status = 'claimed'
 )
 select coalesce(json_agg(json_build_array(i.id, i.kind, i.title, i.status, i.priority, i.place, i.depends_on, i.paths, i.owner_id,
-  i.planned_by_team_id, i.claimed_team_id, i.claimed_team_name, i.overlap_allowed, extract(epoch from i.updated_at), c.holds, c.since, c.until) order by i.place), '[]') as rows
+  i.planned_by_team_id, i.claimed_team_id, i.claimed_team_name, i.overlap_allowed, extract(epoch from i.updated_at),
+  i.status = 'dropped' and i.withdrawn_at is not null, c.holds, c.since, c.until) order by i.place), '[]') as rows
 from items i left join claims c on c.id = i.id where i.session_id = $1`
 
 /** All items of a session, in the order of planning, without their long texts. A claim whose lease is over reads as open. */
@@ -57,10 +60,10 @@ export const boardRows = async ({ query }: Queries, sessionId: string, leaseS: n
 }
 
 const rowOf = ([id, kind, title, stored, priority, place, dependsOn, paths, ownerId, plannedByTeamId, ...claim]: Listed): BoardRow => {
-  const [claimedTeamId, claimedTeamName, overlapAllowed, changedAt, holds, claimedAt, expiresAt] = claim
+  const [claimedTeamId, claimedTeamName, overlapAllowed, changedAt, withdrawn, holds, claimedAt, expiresAt] = claim
   const lapsed = stored === 'claimed' && holds !== true
   const status = lapsed ? 'open' : stored
-  const about = { id, kind, title, status, priority, place, dependsOn, paths, ownerId, plannedByTeamId, changedAt, lapsed }
+  const about = { id, kind, title, status, priority, place, dependsOn, paths, ownerId, plannedByTeamId, withdrawn, changedAt, lapsed }
   return lapsed
     ? { ...about, claimedTeamId: null, claimedTeamName: null, claimedAt: null, expiresAt: null, overlapAllowed: false }
     : { ...about, claimedTeamId, claimedTeamName, claimedAt, expiresAt, overlapAllowed }

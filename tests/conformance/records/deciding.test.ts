@@ -381,6 +381,46 @@ onEveryEngine((parley) => {
       expect((await told()).at(-1)).toMatchObject({ event: 'record_withdrawn', record_id })
     })
 
+    test('of an action item is a person’s to undo: no team and no key brings it back, finishes, claims or edits it [E15]', async () => {
+      const { id, alex, nora, resolve, seats } = await scene()
+      const made = await done(alex('propose_action_item', ACTION))
+      const item_id = (await done(resolve(made.id))).record.item_id as string
+      await done(nora('records.withdraw_record', { record_id: item_id, reason: 'Not needed.' }))
+      const headers = bearer(await keyOf(parley(), 'full'))
+      const withKey = (input: object) => viaRest(parley())('update_work', { session_id: id, item_id, ...input }, { headers })
+      const asConvener = (input: object) => seats.alex('update_work', { item_id, ...input })
+      for (const update of [withKey, asConvener])
+        for (const input of [{ status: 'open' }, { status: 'done' }, { note: 'Still wanted.' }, { status: 'dropped', paths: ['src'] }]) {
+          const { message } = await refused(update(input), 'forbidden')
+          expect(message).toContain('A person withdrew this item, and only a person brings it back')
+        }
+      await refused(seats.bea('claim_work', { item_id }), 'conflict')
+      const { message } = await refused(seats.bea('update_work', { item_id, status: 'done' }), 'conflict')
+      expect(message).toStartWith('A person withdrew it')
+      expect((await done(asConvener({ status: 'dropped' }))).item).toMatchObject({ status: 'dropped', note: 'Not needed.' })
+      const byNora = (input: object) => nora('update_work', { session_id: id, item_id, ...input })
+      expect((await done(byNora({ status: 'open', note: '' }))).item).toMatchObject({ status: 'open', note: null })
+      await done(asConvener({ status: 'dropped' }))
+      expect((await done(asConvener({ status: 'open' }))).item.status).toBe('open') // the convener’s own is not the person’s
+    })
+
+    test('before the database kept it is found in the log [E15]', async () => {
+      const { id, proposal_id, alex, nora, resolve, seats } = await proposed('action')
+      const record_id = (await done(resolve(proposal_id))).record.item_id
+      const other = (await done(resolve((await done(alex('propose_action_item', { title: 'Another one' }))).id))).record.item_id
+      await done(nora('records.withdraw_record', { record_id, reason: 'Not needed.' }))
+      await done(seats.alex('update_work', { item_id: other, status: 'dropped', note: 'Not needed.' }))
+      const { query } = parley().database
+      await query('update items set withdrawn_at = null where session_id = $1', [id])
+      const migration = await Bun.file('db/migrations/0020_withdrawn_items.sql').text()
+      await query(migration.split('--> statement-breakpoint')[1]!)
+      const rows = await query('select id, withdrawn_at is not null as withdrawn from items where session_id = $1 order by place', [id])
+      expect(rows).toEqual([
+        { id: record_id, withdrawn: true },
+        { id: other, withdrawn: false },
+      ])
+    })
+
     test('without a reason it is refused', async () => {
       const { proposal_id, nora, resolve } = await proposed('action')
       const record_id = (await done(resolve(proposal_id))).record.item_id

@@ -65,6 +65,7 @@ const planWork: Command = {
           holder: null,
           holderName: null,
           overlapAllowed: false,
+          withdrawn: false,
           note: null,
           result: null,
           ...claimed,

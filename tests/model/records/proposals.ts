@@ -119,7 +119,7 @@ const record = ({ room }: Known, one: Proposal, priority: 'high' | 'medium' | 'l
   const { record: id, title, description, by: plannedBy, byName: planner } = one
   room.records.push(id!)
   if (one.type === 'decision') return writeDecision(room, one)
-  const nobodys = { owner: null, holder: null, holderName: null, overlapAllowed: false, note: null, result: null }
+  const nobodys = { owner: null, holder: null, holderName: null, overlapAllowed: false, withdrawn: false, note: null, result: null }
   room.items.push({ id: id!, kind: 'action', title, description: description ?? '', status: 'open', priority, dependsOn: [], paths: [], plannedBy, planner, ...nobodys }) // prettier-ignore
 }
 
@@ -178,7 +178,8 @@ const withdraw: Command = {
       answers: { record_id, type: one.type, status },
       after() {
         if (one.type === 'decision') one.withdrawn = true
-        else Object.assign(item!, { status: 'dropped', holder: null, holderName: null, overlapAllowed: false, note: reason })
+        else
+          Object.assign(item!, { status: 'dropped', holder: null, holderName: null, overlapAllowed: false, withdrawn: true, note: reason })
         if (one.inDoc) writeDecision(room, one)
         outcome(room, 'record_withdrawn', one, speaker.whose, { by: speaker.name, record_id, reason })
       },

@@ -25,13 +25,14 @@ const standingOf = (known: Known, item: Item): Standing => {
 }
 
 // Where the item goes; undefined: it stays. A refusal says why not.
-const moveOf = (item: Item, status: Item['status'] | undefined, { holds, did, takesBack }: Standing): Move | Verdict | undefined => {
+const moveOf = (item: Item, status: Item['status'] | undefined, { role, holds, did, takesBack }: Standing): Move | Verdict | undefined => {
   if (status === undefined) return undefined
   if (!holds && !takesBack) {
     if (status === item.status && (did || status !== 'done')) return undefined
     return status === 'done' ? refuses('conflict') : refuses('forbidden')
   }
   if (status === item.status) return undefined
+  if (item.withdrawn && role !== 'person') return refuses('forbidden')
   if (status === 'open') return holds ? 'handed_back' : 'taken_back'
   return item.status === 'done' || item.status === 'dropped' ? refuses('conflict') : (status as Move)
 }
@@ -40,7 +41,7 @@ const EDITS = ['title', 'priority', 'depends_on', 'paths', 'owner', 'note', 'res
 
 // The fields that change, or why they may not.
 const changesOf = ({ room, input }: Known, item: Item, { role, changes }: Standing): Partial<Item> | Verdict => {
-  if (EDITS.some((field) => input[field] !== undefined) && !changes) return refuses('forbidden')
+  if (EDITS.some((field) => input[field] !== undefined) && (!changes || (item.withdrawn && role !== 'person'))) return refuses('forbidden')
   const isApproved = item.kind === 'action' && ['title', 'priority', 'owner'].some((field) => input[field] !== undefined)
   if (isApproved && role !== 'person') return refuses('forbidden')
   const { title, priority, depends_on, paths, owner, note, result } = input
@@ -110,7 +111,8 @@ export const updateWork: Command = {
 
 const moved = (item: Item, move: Move | undefined, self: Known['self']): Partial<Item> => {
   if (move === undefined) return {}
-  if (move !== 'done') return { status: move === 'dropped' ? 'dropped' : 'open', holder: null, holderName: null, overlapAllowed: false }
+  if (move !== 'done')
+    return { status: move === 'dropped' ? 'dropped' : 'open', holder: null, holderName: null, overlapAllowed: false, withdrawn: false }
   return { status: 'done', ...(item.holder === null && self && { holder: self.handle, holderName: self.name }) }
 }
 
