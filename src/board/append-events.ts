@@ -2,11 +2,7 @@
 import { topicOf } from '../log/topics.ts'
 import type { Context } from '../operations/context.ts'
 import { authorOf } from '../rooms/who-may.ts'
-import { readyOf, type Board } from '../stores/records/board.ts'
-
-type Named = { id: string; title: string }
-
-export const idAndTitle = ({ id, title }: Named) => ({ item_id: id, title })
+import { idAndTitle, type Named, type ReadyItem } from '../rooms/work/open-work.ts'
 
 /** Writes one event for all items that a call planned, addressed to the teams that own some of them. */
 export const appendPlanned = async (
@@ -25,17 +21,11 @@ export const appendOver = async (
   sessionId: string,
   event: 'work_done' | 'work_dropped',
   item: Named & { result?: string | null; note?: string | null },
-  ready: readonly Named[],
+  ready: ReadyItem[],
 ): Promise<void> => {
   const said = event === 'work_done' ? { result: item.result ?? null } : { note: item.note ?? null }
-  const content = { event, ...idAndTitle(item), by: authorOf(context).name, ...said, ready: ready.map(idAndTitle) }
+  const content = { event, ...idAndTitle(item), by: authorOf(context).name, ...said, ready }
   await context.append(sessionId, content)
-}
-
-/** The items that are ready in `after` and were not in `before`. */
-export const newlyReady = (before: Board, after: Board): Named[] => {
-  const known = new Set(readyOf(before).map(({ id }) => id))
-  return readyOf(after).filter(({ id }) => !known.has(id))
 }
 
 /** The kind of topic that moves on changes of a board that are no system events: open pages follow it, and nobody is woken. */

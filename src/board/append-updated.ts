@@ -7,7 +7,8 @@ import type { BoardRow, Item } from '../stores/records/items.ts'
 import type { Session } from '../stores/sessions.ts'
 import type { Edits } from './edits.ts'
 import type { Move } from './moves.ts'
-import { newlyReady, noteWork, appendOver } from './append-events.ts'
+import { newlyReady } from '../rooms/work/open-work.ts'
+import { noteWork, appendOver } from './append-events.ts'
 
 export interface Updated {
   row: BoardRow

@@ -14,7 +14,8 @@ import { lockedBoard, itemOn } from './locked-board.ts'
 import { claimantOf, wholeItems } from './item-answer.ts'
 import { overlapsOf, refuseOverlaps } from './overlaps.ts'
 import { counts, item } from './schemas.ts'
-import { idAndTitle, noteWork } from './append-events.ts'
+import { idAndTitle } from '../rooms/work/open-work.ts'
+import { noteWork } from './append-events.ts'
 
 /** With `item_id` that one: 409 while another team holds it (`details.claimed_by`), while it waits for others (`blocked_by`), and where it
  *  overlaps another team's claim (`overlaps`), unless `allow_overlap`. Without: what the caller owns first, then what no team present owns,

@@ -3,7 +3,7 @@ import { refuse } from '../core/errors.ts'
 import type { Context } from '../operations/context.ts'
 import { handleOf } from '../records/callers.ts'
 import { mayDo, refuseUnless, type Role } from '../records/who-may.ts'
-import type { BoardRow, Item } from '../stores/records/items.ts'
+import { UNCLAIMED, type BoardRow, type Item } from '../stores/records/items.ts'
 import { claimantOf } from './item-answer.ts'
 
 /** What the caller is to an item. */
@@ -76,12 +76,10 @@ const unmoved = (row: BoardRow, status: 'done' | 'open' | 'dropped', { did, role
   )
 }
 
-const NOBODYS = { claimedTeamId: null, claimedTeamName: null, claimedAt: null, claimRenewedAt: null, overlapAllowed: false }
-
 /** The values that a move writes. The row of a done item keeps who did it. */
 export const valuesOf = (move: Move | undefined, { caller }: Context, row: BoardRow): Partial<Item> => {
   if (move === undefined) return {}
-  if (move !== 'done') return { ...NOBODYS, withdrawnAt: null, status: move === 'dropped' ? 'dropped' : 'open' }
+  if (move !== 'done') return { ...UNCLAIMED, withdrawnAt: null, status: move === 'dropped' ? 'dropped' : 'open' }
   const by =
     row.claimedTeamId === null && caller.kind === 'team'
       ? { claimedTeamId: caller.member.teamId, claimedTeamName: caller.member.teamName }

@@ -79,7 +79,14 @@ export const eventKinds: readonly EventKind[] = [
   },
   {
     name: 'record_withdrawn',
-    fields: { ...ABOUT, ...BY, record_id: 'the decision, or the item of the board', reason: 'why', ...TO },
+    fields: {
+      ...ABOUT,
+      ...BY,
+      record_id: 'the decision, or the item of the board',
+      reason: 'why',
+      ready: 'of an action item: what can be claimed now that could not before, each `{ item_id, title }`',
+      to: "the proposer's handle, and that of the team that held the item",
+    },
     summary: 'an approved decision or action item holds no more',
     icon: 'reopen',
     highlighted: true,

@@ -1,13 +1,16 @@
 // A person takes back what was approved. The record stays, and shows that it holds no more.
 import { z } from 'zod'
+import type { Named } from '../../db/records-schema.ts'
 import { refuse } from '../core/errors.ts'
 import type { Context } from '../operations/context.ts'
 import { withdrawnEntry, withEntryReplaced } from '../rooms/document/decisions.ts'
 import { writeDoc } from '../rooms/document/doc-write.ts'
 import { refuseArchived } from '../rooms/preconditions.ts'
+import { boardNow, newlyReady, type ReadyItem } from '../rooms/work/open-work.ts'
 import { readDocument } from '../stores/documents.ts'
 import { withdrawActionItem } from '../stores/records/action-items.ts'
 import { decisionById, withdrawDecision } from '../stores/records/decisions.ts'
+import { itemsById } from '../stores/records/items.ts'
 import type { Proposal } from '../stores/records/proposals.ts'
 import { takesWrites, type Session } from '../stores/sessions.ts'
 import { CALLERS, named, RECORD_ACTORS } from './callers.ts'
@@ -39,16 +42,45 @@ export const withdrawRecord = op({
     refuseArchived(session)
     const by = named(context)
     const status = proposal.type === 'decision' ? ('withdrawn' as const) : ('dropped' as const)
-    const done =
+    const effect =
       proposal.type === 'decision'
-        ? await withdrawDecision(context.queries, record_id, by, reason)
-        : await withdrawActionItem(context.queries, record_id, reason)
-    if (!done) return refuseWithdrawn(context, record_id, status)
-    if (proposal.type === 'decision') await strikeInDoc(context, session, proposal, by.name, reason)
-    const { at } = await appendOutcome(context, 'record_withdrawn', proposal, { by: by.name, record_id, reason })
+        ? await endDecision(context, session, proposal, { record_id, by, reason })
+        : await dropItem(context, session, record_id, reason)
+    if (!effect) return refuseWithdrawn(context, record_id, status)
+    const fields = { by: by.name, record_id, reason, ...effect.fields }
+    const { at } = await appendOutcome(context, 'record_withdrawn', proposal, fields, { to: effect.to })
     return { record_id, type: proposal.type, status, at }
   },
 })
+
+// What the event says beyond the withdrawal itself, and whom it concerns beside the proposer.
+interface Effect {
+  fields: { ready?: ReadyItem[] }
+  to: string[]
+}
+
+// Undefined for a decision that is withdrawn already.
+const endDecision = async (
+  context: Context,
+  session: Session,
+  proposal: Proposal,
+  { record_id, by, reason }: { record_id: string; by: Named; reason: string },
+): Promise<Effect | undefined> => {
+  if (!(await withdrawDecision(context.queries, record_id, by, reason))) return undefined
+  await strikeInDoc(context, session, proposal, by.name, reason)
+  return { fields: {}, to: [] }
+}
+
+// Undefined for an item that is dropped already. Nothing can be claimed while the session takes no writes.
+const dropItem = async (context: Context, session: Session, id: string, reason: string): Promise<Effect | undefined> => {
+  const { services, queries } = context
+  const item = (await itemsById(queries, [id])).get(id)
+  if (!item || item.status === 'dropped') return undefined
+  const before = await boardNow(services, queries, session.id)
+  await withdrawActionItem(queries, item, reason)
+  const ready = takesWrites(session) ? newlyReady(before, await boardNow(services, queries, session.id)) : []
+  return { fields: { ready }, to: item.status === 'claimed' && item.claimedTeamId !== null ? [item.claimedTeamId] : [] }
+}
 
 // Strikes the decision through in the document, while the session takes writes.
 const strikeInDoc = async (context: Context, session: Session, { id, data }: Proposal, by: string, reason: string): Promise<void> => {

@@ -15,19 +15,18 @@ export const appendMade = (context: Context, proposal: Proposal): Promise<Event>
     expires_at: proposal.expiresAt,
   })
 
-/** Writes the event of what became of a proposal, into a closed session too. */
+/** Writes the event of what became of a proposal, into a closed session too. `to`: the teams that it concerns beside the proposer. */
 export const appendOutcome = (
   context: Context,
   event: string,
   proposal: ProposalFacts,
   fields: Record<string, unknown>,
-  options: Pick<AppendOptions, 'doneBy'> = {},
-): Promise<Event> =>
-  context.append(
-    proposal.sessionId,
-    { event, ...about(proposal), ...fields },
-    { evenClosed: true, ...(proposal.teamId !== null && { to: [proposal.teamId] }), ...options },
-  )
+  { to: others = [], ...options }: Pick<AppendOptions, 'doneBy' | 'to'> = {},
+): Promise<Event> => {
+  const to = [...new Set([...(proposal.teamId === null ? [] : [proposal.teamId]), ...others])]
+  const content = { event, ...about(proposal), ...fields }
+  return context.append(proposal.sessionId, content, { evenClosed: true, ...(to.length > 0 && { to }), ...options })
+}
 
 /** The proposing team hears of its end too, also where its own call found that the time was over. */
 export const appendExpired = (context: Context, proposal: Proposal): Promise<Event> => {

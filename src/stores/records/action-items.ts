@@ -1,7 +1,8 @@
 // Action items that people approved: items of the board from then on. Changed under the session's lock alone.
-import { and, eq, ne, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Queries } from '../../../db/database.ts'
 import { items } from '../../../db/records-schema.ts'
+import { setItem, UNCLAIMED } from './items.ts'
 
 export type ActionItem = typeof items.$inferSelect
 
@@ -37,21 +38,6 @@ export const insertActionItem = async ({ db }: Queries, values: NewActionItem): 
   return row!
 }
 
-/** Drops an action item as withdrawn, with the reason as its note, and ends its claim; undefined for one that is dropped. */
-export const withdrawActionItem = async ({ db }: Queries, id: string, reason: string): Promise<ActionItem | undefined> => {
-  const [row] = await db
-    .update(items)
-    .set({
-      status: 'dropped',
-      note: reason,
-      withdrawnAt: sql`clock_timestamp()`,
-      updatedAt: sql`clock_timestamp()`,
-      claimedTeamId: null,
-      claimedTeamName: null,
-      claimedAt: null,
-      claimRenewedAt: null,
-    })
-    .where(and(eq(items.id, id), eq(items.kind, 'action'), ne(items.status, 'dropped')))
-    .returning()
-  return row
-}
+/** Drops an action item as withdrawn, with the reason as its note, and ends its claim. One that was done keeps who did it. */
+export const withdrawActionItem = async (queries: Queries, { id, status }: ActionItem, reason: string): Promise<void> =>
+  setItem(queries, id, { ...(status !== 'done' && UNCLAIMED), status: 'dropped', note: reason, withdrawnAt: sql`clock_timestamp()` })

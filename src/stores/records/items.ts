@@ -1,5 +1,6 @@
 // The items of boards. A row is changed under its session's lock alone, but for the renewal of its claim (leases.ts).
 import { eq, sql } from 'drizzle-orm'
+import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
 import { isAmong } from '../../../db/arrays.ts'
 import type { Queries } from '../../../db/database.ts'
 import { items, type Named } from '../../../db/records-schema.ts'
@@ -121,8 +122,11 @@ export const insertItems = async (
     ],
   ))
 
+/** Of an item that nobody holds. */
+export const UNCLAIMED = { claimedTeamId: null, claimedTeamName: null, claimedAt: null, claimRenewedAt: null, overlapAllowed: false }
+
 /** Changes an item. The caller holds its session's lock. */
-export const setItem = async ({ db }: Queries, id: string, values: Partial<Item>): Promise<void> =>
+export const setItem = async ({ db }: Queries, id: string, values: PgUpdateSetSource<typeof items>): Promise<void> =>
   void (await db
     .update(items)
     .set({ ...values, updatedAt: NOW })

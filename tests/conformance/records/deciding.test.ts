@@ -381,6 +381,45 @@ onEveryEngine((parley) => {
       expect((await told()).at(-1)).toMatchObject({ event: 'record_withdrawn', record_id })
     })
 
+    test('an action item: whoever holds it hears of it, and all hear what can begin by it [E15]', async () => {
+      const { id, alex, bea, nora, resolve, seats, told } = await scene()
+      const approved = async (title: string) =>
+        (await done(resolve((await done(alex('propose_action_item', { title }))).id))).record.item_id
+      const item_id = await approved('Write the guide')
+      const planned = await done(seats.alex('plan_work', { items: [{ title: 'Print the guide', depends_on: [item_id] }] }))
+      const next = { item_id: planned.items[0].item_id, title: 'Print the guide' }
+      await done(seats.bea('claim_work', { item_id }))
+      const { cursor } = await done(seats.bea('post_message', { content: 'At it.' }))
+      const waiting = seats.bea('wait_for_messages', { since_cursor: cursor, timeout: 20, only: 'addressed' })
+      await done(nora('records.withdraw_record', { record_id: item_id, reason: 'Not needed.' }))
+      const to = [seats.alex.handle, seats.bea.handle]
+      expect((await done(waiting)).messages).toMatchObject([{ event: 'record_withdrawn', record_id: item_id, to, ready: [next] }])
+      const mine = await done(bea('propose_action_item', { title: 'Bind the guide' }))
+      const own = (await done(resolve(mine.id))).record.item_id
+      await done(seats.bea('claim_work', { item_id: own }))
+      await done(nora('records.withdraw_record', { record_id: own, reason: 'Not needed.' }))
+      expect((await told()).at(-1)).toMatchObject({ record_id: own, to: [seats.bea.handle], ready: [] })
+      const late = await approved('Send the guide')
+      await done(seats.alex('plan_work', { items: [{ title: 'Ask who has read it', depends_on: [late] }] }))
+      await done(seats.alex('conclude_session', { summary_section: 'Done.' }))
+      await done(nora('records.withdraw_record', { record_id: late, reason: 'Not needed.' }))
+      expect((await told()).at(-1)).toMatchObject({ record_id: late, to: [seats.alex.handle], ready: [] })
+      expect((await done(nora('list_work', { session_id: id, item_id: own }))).items).toMatchObject([{ claimed_by: null }])
+    })
+
+    test('an action item that is done keeps who did it, who is not asked to stop [E15]', async () => {
+      const { alex, nora, resolve, seats, told } = await scene()
+      const made = await done(alex('propose_action_item', ACTION))
+      const item_id = (await done(resolve(made.id))).record.item_id
+      await done(seats.bea('claim_work', { item_id }))
+      await done(seats.bea('update_work', { item_id, status: 'done', result: 'In docs.' }))
+      await done(nora('records.withdraw_record', { record_id: item_id, reason: 'Not needed.' }))
+      const claimed_by = { team_id: seats.bea.handle, team_name: seats.bea.team }
+      const { items } = await done(seats.bea('list_work', { item_id }))
+      expect(items).toMatchObject([{ status: 'dropped', claimed_by, result: 'In docs.' }])
+      expect((await told()).at(-1)).toMatchObject({ event: 'record_withdrawn', to: [seats.alex.handle], ready: [] })
+    })
+
     test('of an action item is a person’s to undo: no team and no key brings it back, finishes, claims or edits it [E15]', async () => {
       const { id, alex, nora, resolve, seats } = await scene()
       const made = await done(alex('propose_action_item', ACTION))

@@ -1,6 +1,7 @@
 // Proposed, decided, taken back, withdrawn.
 import { pick, refuses, upTo, type Command, type Known, type Verdict } from '../command.ts'
 import { PERSON, tell, type Proposal, type Room } from '../state.ts'
+import { readyItems } from './board-rules.ts'
 import { roleOf } from './roles.ts'
 
 const TITLES = ['Write the migration guide', 'WRITE the  migration guide', 'Ship on Friday']
@@ -177,11 +178,21 @@ const withdraw: Command = {
     return {
       answers: { record_id, type: one.type, status },
       after() {
+        const wasReady = readyItems(room)
+        const holder = item?.status === 'claimed' ? item.holder : null
         if (one.type === 'decision') one.withdrawn = true
-        else
-          Object.assign(item!, { status: 'dropped', holder: null, holderName: null, overlapAllowed: false, withdrawn: true, note: reason })
+        else Object.assign(item!, { status: 'dropped', withdrawn: true, note: reason })
+        if (holder) Object.assign(item!, { holder: null, holderName: null, overlapAllowed: false }) // who did it stays
         if (one.inDoc) writeDecision(room, one)
-        outcome(room, 'record_withdrawn', one, speaker.whose, { by: speaker.name, record_id, reason })
+        const ready = room.closed ? [] : readyItems(room).filter((other) => !wasReady.includes(other))
+        const to = [...new Set([one.by, holder].filter((handle) => handle !== null))]
+        outcome(room, 'record_withdrawn', one, speaker.whose, {
+          by: speaker.name,
+          record_id,
+          reason,
+          ...(to.length > 0 && { to }),
+          ...(item && { ready: ready.map(({ id, title }) => ({ item_id: id, title })) }),
+        })
       },
     }
   },
