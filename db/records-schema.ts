@@ -142,7 +142,7 @@ export const items = pgTable(
     claimedTeamName: text(),
     claimedAt: at(),
     claimRenewedAt: at(), // the lease runs from here, or from when its team was last seen
-    overlapAllowed: boolean().notNull().default(false),
+    overlapAllowed: boolean().notNull().default(false), // of programs from before: with it they let a claim widen over any other
     note: text(),
     result: text(),
     withdrawnAt: at(), // of an action item that a person withdrew: it is dropped, and only a person brings it back

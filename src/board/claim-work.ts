@@ -57,11 +57,10 @@ const claimed = async (context: Context, board: Board, row: BoardRow, allowOverl
     return { ...row, expiresAt: until(await renewClaim(context.queries, row.id)) }
   refuseUnlessFree(board, row)
   if (!allowOverlap) refuseOverlaps(board, teamId, row.paths)
-  const overlapAllowed = overlapsOf(board, teamId)(row.paths).length > 0
-  const claimedAt = await claimItem(context.queries, row.id, { teamId, teamName }, overlapAllowed)
+  const claimedAt = await claimItem(context.queries, row.id, { teamId, teamName })
   await noteWork(context, session.id, 'work_claimed', row)
   const mine = { claimedTeamId: teamId, claimedTeamName: teamName, claimedAt, expiresAt: until(claimedAt) }
-  return { ...row, ...mine, status: 'claimed', overlapAllowed }
+  return { ...row, ...mine, status: 'claimed' }
 }
 
 const best = async (context: Context, board: Board, allowOverlap: boolean): Promise<BoardRow | undefined> => {

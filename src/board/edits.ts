@@ -2,10 +2,9 @@
 import { refuse } from '../core/errors.ts'
 import type { Context } from '../operations/context.ts'
 import type { Board } from '../stores/records/board.ts'
-import type { BoardRow, Item } from '../stores/records/items.ts'
+import type { Item } from '../stores/records/items.ts'
 import { dependenciesNamed, refuseCircle } from './dependencies.ts'
 import { refuseWithdrawn, type Standing } from './moves.ts'
-import { refuseOverlaps } from './overlaps.ts'
 import { ownersOf } from './owners.ts'
 
 export interface Edits {
@@ -61,10 +60,4 @@ const dependenciesOf = (board: Board, id: string, given: string[]): string[] => 
   const all = new Map(board.rows.map((row) => [row.id, row.dependsOn]))
   refuseCircle(all.set(id, dependsOn), [id], () => 'depends_on')
   return dependsOn
-}
-
-/** Refuses paths that would make a live claim overlap another team's, unless it was taken knowingly. */
-export const refuseWiderClaim = (board: Board, row: BoardRow, paths: string[] | undefined): void => {
-  if (paths !== undefined && row.status === 'claimed' && row.claimedTeamId !== null && !row.overlapAllowed)
-    refuseOverlaps(board, row.claimedTeamId, paths)
 }

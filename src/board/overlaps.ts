@@ -2,6 +2,7 @@
 import { refuse } from '../core/errors.ts'
 import { patternOf, patternsOverlap } from '../core/text/path-overlap.ts'
 import type { Board } from '../stores/records/board.ts'
+import type { BoardRow } from '../stores/records/items.ts'
 
 export interface Overlap {
   item_id: string
@@ -23,13 +24,25 @@ export const overlapsOf = ({ rows }: Board, teamId: string): ((paths: readonly s
 }
 
 /** Refuses with 409 when these paths overlap another team's claim. */
-export const refuseOverlaps = (board: Board, teamId: string, paths: readonly string[]): void => {
-  const overlaps = overlapsOf(board, teamId)(paths)
+export const refuseOverlaps = (board: Board, teamId: string, paths: readonly string[]): void =>
+  refuseAny(
+    overlapsOf(board, teamId)(paths),
+    ({ team_name }) => `Take other work, ask ${team_name} in the feed, or claim it knowingly with allow_overlap: true.`,
+  )
+
+/** Refuses with 409 when new paths of an item that is claimed overlap what other teams hold and its paths until now do not. */
+export const refuseWiderClaim = (board: Board, { status, claimedTeamId, paths }: BoardRow, wanted: readonly string[] | undefined): void => {
+  if (wanted === undefined || status !== 'claimed' || claimedTeamId === null) return
+  const find = overlapsOf(board, claimedTeamId)
+  const had = find(paths)
+  refuseAny(
+    find(wanted).filter(({ item_id, path }) => !had.some((one) => one.item_id === item_id && one.path === path)),
+    ({ team_name }) =>
+      `Leave out what overlaps, ask ${team_name} in the feed, or plan it as an item of its own and claim that knowingly with allow_overlap: true.`,
+  )
+}
+
+const refuseAny = (overlaps: Overlap[], todo: (first: Overlap) => string): void => {
   const [first] = overlaps
-  if (first)
-    refuse(
-      'conflict',
-      `${first.team_name} holds ${first.path}, which this work would touch. Take other work, ask ${first.team_name} in the feed, or claim it knowingly with allow_overlap: true.`,
-      { overlaps },
-    )
+  if (first) refuse('conflict', `${first.team_name} holds ${first.path}, which this work would touch. ${todo(first)}`, { overlaps })
 }

@@ -59,7 +59,7 @@ export const planWork = op({
     const { added, owners } = await newItems(context, session.id, board, given)
     if (claim) refuseUnclaimable(context, board, added)
     const holder = claim ? teamOf(context) : undefined
-    await insertItems(context.queries, session.id, added, { by: named(context), teamId: handleOf(context), holder, overlapAllowed: false })
+    await insertItems(context.queries, session.id, added, { by: named(context), teamId: handleOf(context), holder })
     await appendPlanned(
       context,
       session.id,

@@ -35,7 +35,6 @@ export interface Item {
   planner: string // a name
   holder: string | null // a handle; of what is done, who did it
   holderName: string | null
-  overlapAllowed: boolean
   withdrawn: boolean
   note: string | null
   result: string | null

@@ -24,7 +24,6 @@ export interface BoardRow {
   claimedTeamName: string | null
   claimedAt: string | null
   expiresAt: string | null
-  overlapAllowed: boolean
   /** A person took it back, and only a person brings it back. */
   withdrawn: boolean
   /** When it was changed last, in seconds. */
@@ -36,7 +35,7 @@ export interface BoardRow {
 type Listed = [
   ...[id: string, kind: Item['kind'], title: string, stored: Item['status'], priority: Item['priority'], place: number],
   ...[dependsOn: string[], paths: string[], ownerId: string | null, plannedByTeamId: string | null],
-  ...[claimedTeamId: string | null, claimedTeamName: string | null, overlapAllowed: boolean, changedAt: number],
+  ...[claimedTeamId: string | null, claimedTeamName: string | null, changedAt: number],
   ...[withdrawn: boolean, holds: boolean | null, claimedAt: string | null, expiresAt: string | null],
 ]
 
@@ -50,7 +49,7 @@ with claims as materialized (
   from items i left join ${HOLDER} where i.session_id = $1 and i.status = 'claimed'
 )
 select coalesce(json_agg(json_build_array(i.id, i.kind, i.title, i.status, i.priority, i.place, i.depends_on, i.paths, i.owner_id,
-  i.planned_by_team_id, i.claimed_team_id, i.claimed_team_name, i.overlap_allowed, extract(epoch from i.updated_at),
+  i.planned_by_team_id, i.claimed_team_id, i.claimed_team_name, extract(epoch from i.updated_at),
   i.status = 'dropped' and i.withdrawn_at is not null, c.holds, c.since, c.until) order by i.place), '[]') as rows
 from items i left join claims c on c.id = i.id where i.session_id = $1`
 
@@ -61,13 +60,13 @@ export const boardRows = async ({ query }: Queries, sessionId: string, leaseS: n
 }
 
 const rowOf = ([id, kind, title, stored, priority, place, dependsOn, paths, ownerId, plannedByTeamId, ...claim]: Listed): BoardRow => {
-  const [claimedTeamId, claimedTeamName, overlapAllowed, changedAt, withdrawn, holds, claimedAt, expiresAt] = claim
+  const [claimedTeamId, claimedTeamName, changedAt, withdrawn, holds, claimedAt, expiresAt] = claim
   const lapsed = stored === 'claimed' && holds !== true
   const status = lapsed ? 'open' : stored
   const about = { id, kind, title, status, priority, place, dependsOn, paths, ownerId, plannedByTeamId, withdrawn, changedAt, lapsed }
   return lapsed
-    ? { ...about, claimedTeamId: null, claimedTeamName: null, claimedAt: null, expiresAt: null, overlapAllowed: false }
-    : { ...about, claimedTeamId, claimedTeamName, claimedAt, expiresAt, overlapAllowed }
+    ? { ...about, claimedTeamId: null, claimedTeamName: null, claimedAt: null, expiresAt: null }
+    : { ...about, claimedTeamId, claimedTeamName, claimedAt, expiresAt }
 }
 
 /** Items with all their texts, by id. */
@@ -100,14 +99,14 @@ export const insertItems = async (
   { query }: Queries,
   sessionId: string,
   added: readonly NewItem[],
-  planned: { by: Named; teamId: string | undefined; holder: Holder | undefined; overlapAllowed: boolean },
+  planned: { by: Named; teamId: string | undefined; holder: Holder | undefined },
 ): Promise<void> =>
   void (await query(
     `insert into items (id, session_id, kind, title, description, status, priority, depends_on, paths, owner, owner_id, planned_by,
-       planned_by_team_id, place, claimed_team_id, claimed_team_name, claimed_at, claim_renewed_at, overlap_allowed, created_at, updated_at)
+       planned_by_team_id, place, claimed_team_id, claimed_team_name, claimed_at, claim_renewed_at, created_at, updated_at)
      select id, $1, 'work', title, description, case when $5::uuid is null then 'open' else 'claimed' end, priority,
        array(select json_array_elements_text(depends_on)::uuid), paths, owner, owner_id, $3::text::jsonb, $4::uuid, place, $5, $6::text,
-       case when $5 is not null then statement_timestamp() end, case when $5 is not null then statement_timestamp() end, $7::boolean,
+       case when $5 is not null then statement_timestamp() end, case when $5 is not null then statement_timestamp() end,
        statement_timestamp(), statement_timestamp()
      from json_to_recordset($2::json) as added(id uuid, title text, description text, priority text, depends_on json, paths jsonb,
        owner jsonb, owner_id uuid, place int)`,
@@ -118,12 +117,11 @@ export const insertItems = async (
       planned.teamId ?? null,
       planned.holder?.teamId ?? null,
       planned.holder?.teamName ?? null,
-      planned.overlapAllowed,
     ],
   ))
 
 /** Of an item that nobody holds. */
-export const UNCLAIMED = { claimedTeamId: null, claimedTeamName: null, claimedAt: null, claimRenewedAt: null, overlapAllowed: false }
+export const UNCLAIMED = { claimedTeamId: null, claimedTeamName: null, claimedAt: null, claimRenewedAt: null }
 
 /** Changes an item. The caller holds its session's lock. */
 export const setItem = async ({ db }: Queries, id: string, values: PgUpdateSetSource<typeof items>): Promise<void> =>
@@ -133,11 +131,11 @@ export const setItem = async ({ db }: Queries, id: string, values: PgUpdateSetSo
     .where(eq(items.id, id)))
 
 /** Gives an item to a team, or renews its claim. Returns the time. The caller holds the session's lock and has judged that it may. */
-export const claimItem = async ({ db }: Queries, id: string, { teamId, teamName }: Holder, overlapAllowed: boolean): Promise<string> => {
+export const claimItem = async ({ db }: Queries, id: string, { teamId, teamName }: Holder): Promise<string> => {
   const claimed = { status: 'claimed', claimedTeamId: teamId, claimedTeamName: teamName, claimedAt: NOW, claimRenewedAt: NOW } as const
   const [row] = await db
     .update(items)
-    .set({ ...claimed, overlapAllowed, updatedAt: NOW })
+    .set({ ...claimed, updatedAt: NOW })
     .where(eq(items.id, id))
     .returning({ at: items.claimRenewedAt })
   return row!.at!

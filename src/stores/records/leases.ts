@@ -11,7 +11,7 @@ export const HOLDS = `(p.left_at is null and i.claim_renewed_at > 'epoch' and ${
 export const HOLDER = `participants p on p.session_id = i.session_id and p.team_id = i.claimed_team_id`
 
 const OPENED = `status = 'open', claimed_team_id = null, claimed_team_name = null, claimed_at = null, claim_renewed_at = null,
-  overlap_allowed = false, updated_at = statement_timestamp()`
+  updated_at = statement_timestamp()`
 
 /** SQL, for what writes that teams of `seen` were seen: their claims whose lease was over before are marked, so that being seen does not bring
  *  them back. */

@@ -372,6 +372,19 @@ throughEveryDoor((call) => {
     })
   })
 
+  test('an overlap that was taken knowingly allows no other, and stands in nobody’s way', async () => {
+    const { alex, bea } = await room(call)
+    const [pa, pc] = await plan(alex, ['pa', 'pc'].map((path) => ({ title: `Work in ${path}`, paths: [path] })), { claim: true }) // prettier-ignore
+    const [both] = await plan(bea, [{ title: 'Work in both', paths: ['pa'] }])
+    await claim(bea, both, { allow_overlap: true })
+    const wider = bea('update_work', { item_id: both.item_id, paths: ['pa', 'pc/x.ts'] })
+    const { message, details } = await refused(wider, 'conflict')
+    expect(details.overlaps).toEqual([{ item_id: pc.item_id, path: 'pc', team_name: alex.team }])
+    expect(message).toContain('plan it as an item of its own')
+    expect(await update(bea, both, { paths: ['pa/a.ts', 'pb'] })).toMatchObject({ paths: ['pa/a.ts', 'pb'] })
+    expect(await update(alex, pa, { paths: ['pa/**', 'docs'] })).toMatchObject({ paths: ['pa/**', 'docs'] })
+  })
+
   test('in a concluded session the board is read, and nothing moves; reopened, it goes on', async () => {
     const { alex, bea } = await room(call)
     const [item] = await plan(alex, [LEXER])

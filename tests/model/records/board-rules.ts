@@ -17,9 +17,15 @@ export const readyItems = (room: Room): Item[] =>
 // Of the paths that are drawn those overlap that begin with the same folder.
 const meet = (a: string, b: string) => a.split('/')[0] === b.split('/')[0]
 
+const heldByOthers = ({ items }: Room, handle: string) =>
+  items.filter(({ status, holder }) => status === 'claimed' && holder !== handle).flatMap(({ paths }) => paths)
+
 /** Does a live claim of another team overlap these paths? */
-export const overlap = ({ items }: Room, handle: string, paths: readonly string[]): boolean =>
-  items.some(({ status, holder, paths: held }) => status === 'claimed' && holder !== handle && held.some((one) => paths.some((path) => meet(path, one)))) // prettier-ignore
+export const overlap = (room: Room, handle: string, paths: readonly string[]): boolean => overlapsNew(room, handle, [], paths)
+
+/** Does a live claim of another team overlap these paths, and not those before? */
+export const overlapsNew = (room: Room, handle: string, before: readonly string[], paths: readonly string[]): boolean =>
+  heldByOthers(room, handle).some((one) => paths.some((path) => meet(path, one)) && !before.some((path) => meet(path, one)))
 
 /** Does following what waits for what lead back to one of these? */
 export const isCircle = (dependsOn: ReadonlyMap<string, readonly string[]>, from: readonly string[]): boolean => {

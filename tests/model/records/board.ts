@@ -64,7 +64,6 @@ const planWork: Command = {
           planner: speaker.name,
           holder: null,
           holderName: null,
-          overlapAllowed: false,
           withdrawn: false,
           note: null,
           result: null,
@@ -127,16 +126,15 @@ const claimWork: Command = {
     if (item.status === 'claimed') return refuses('conflict', { claimed_by: { team_id: item.holder } })
     if (item.status !== 'open') return refuses('conflict', { status: item.status })
     if (!isReady(room, item)) return refuses('conflict', { blocked_by: blockersOf(room, item).map(({ id }) => ({ item_id: id })) })
-    const overlaps = overlap(room, self.handle, item.paths)
-    if (overlaps && !input.allow_overlap) return refuses('conflict')
-    return claimed(known, item, overlaps)
+    if (overlap(room, self.handle, item.paths) && !input.allow_overlap) return refuses('conflict')
+    return claimed(known, item)
   },
 }
 
-const claimed = ({ room, self, speaker }: Known, item: Item, overlapAllowed: boolean): Verdict => ({
+const claimed = ({ room, self, speaker }: Known, item: Item): Verdict => ({
   answers: { item: { item_id: item.id, status: 'claimed', claimed_by: { team_id: self!.handle, team_name: self!.name } } },
   after() {
-    Object.assign(item, { status: 'claimed', holder: self!.handle, holderName: self!.name, overlapAllowed })
+    Object.assign(item, { status: 'claimed', holder: self!.handle, holderName: self!.name })
     noteWork(room, 'work_claimed', item, speaker)
   },
 })

@@ -120,7 +120,7 @@ const record = ({ room }: Known, one: Proposal, priority: 'high' | 'medium' | 'l
   const { record: id, title, description, by: plannedBy, byName: planner } = one
   room.records.push(id!)
   if (one.type === 'decision') return writeDecision(room, one)
-  const nobodys = { owner: null, holder: null, holderName: null, overlapAllowed: false, withdrawn: false, note: null, result: null }
+  const nobodys = { owner: null, holder: null, holderName: null, withdrawn: false, note: null, result: null }
   room.items.push({ id: id!, kind: 'action', title, description: description ?? '', status: 'open', priority, dependsOn: [], paths: [], plannedBy, planner, ...nobodys }) // prettier-ignore
 }
 
@@ -182,7 +182,7 @@ const withdraw: Command = {
         const holder = item?.status === 'claimed' ? item.holder : null
         if (one.type === 'decision') one.withdrawn = true
         else Object.assign(item!, { status: 'dropped', withdrawn: true, note: reason })
-        if (holder) Object.assign(item!, { holder: null, holderName: null, overlapAllowed: false }) // who did it stays
+        if (holder) Object.assign(item!, { holder: null, holderName: null }) // who did it stays
         if (one.inDoc) writeDecision(room, one)
         const ready = room.closed ? [] : readyItems(room).filter((other) => !wasReady.includes(other))
         const to = [...new Set([one.by, holder].filter((handle) => handle !== null))]

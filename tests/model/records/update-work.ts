@@ -2,7 +2,7 @@
 import { pick, refuses, upTo, type Command, type Known, type Verdict } from '../command.ts'
 import { tell, type Item, type Room } from '../state.ts'
 import { ownerWord, PATHS, teamCalled } from './board.ts'
-import { isCircle, itemAnswer, itemOf, overlap, readyItems } from './board-rules.ts'
+import { isCircle, itemAnswer, itemOf, overlapsNew, readyItems } from './board-rules.ts'
 import { noteWork, PRIORITIES, roleOf, type Role } from './roles.ts'
 
 type Move = 'done' | 'dropped' | 'handed_back' | 'taken_back'
@@ -93,8 +93,8 @@ export const updateWork: Command = {
     if (isVerdict(move)) return move
     const changes = changesOf(known, item, standing)
     if (isVerdict(changes)) return changes
-    const widens = changes.paths && (move === undefined || move === 'done') && item.status === 'claimed' && !item.overlapAllowed
-    if (widens && overlap(room, item.holder!, changes.paths!)) return refuses('conflict')
+    const widens = changes.paths && (move === undefined || move === 'done') && item.status === 'claimed'
+    if (widens && overlapsNew(room, item.holder!, item.paths, changes.paths!)) return refuses('conflict')
     const wasReady = readyItems(room)
     const next = { ...item, ...changes, ...moved(item, move, self) }
     const after = { ...room, items: room.items.map((one) => (one === item ? next : one)) }
@@ -111,8 +111,7 @@ export const updateWork: Command = {
 
 const moved = (item: Item, move: Move | undefined, self: Known['self']): Partial<Item> => {
   if (move === undefined) return {}
-  if (move !== 'done')
-    return { status: move === 'dropped' ? 'dropped' : 'open', holder: null, holderName: null, overlapAllowed: false, withdrawn: false }
+  if (move !== 'done') return { status: move === 'dropped' ? 'dropped' : 'open', holder: null, holderName: null, withdrawn: false }
   return { status: 'done', ...(item.holder === null && self && { holder: self.handle, holderName: self.name }) }
 }
 

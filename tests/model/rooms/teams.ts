@@ -80,7 +80,7 @@ const isAbout = ({ posted_by_team_id, team_id }: Record<string, unknown>, handle
 // What a team held is open again.
 const releaseHeld = (room: Room, { handle, name }: Team) => {
   for (const item of room.items.filter(({ status, holder }) => status === 'claimed' && holder === handle)) {
-    Object.assign(item, { status: 'open', holder: null, overlapAllowed: false })
+    Object.assign(item, { status: 'open', holder: null })
     if (room.closed) continue
     const fields = { item_id: item.id, title: item.title, team: name, team_id: handle, by: name, reason: 'left', note: null }
     tell(room, 'work_released', handle, fields)
