@@ -1,9 +1,11 @@
 // Markdown cut into chunks that are rendered one after the other: in the worst case a parser's time grows with the square of its input, so
 // it is given little at a time.
+import { htmlBlockAt, type HtmlBlock } from './html-blocks.ts'
 
 const LENGTH = 8 * 1024
 const LINES = 512 // a paragraph of 1,000 one-letter lines takes marked 0.1 ms, one of 4,000 takes 40 ms
-const LONGEST_UNIT = LENGTH / 2
+/** Longer lines are cut. */
+export const LONGEST_UNIT = LENGTH / 2
 const LONGEST_CODE = 32 * 1024
 const LONGEST_HEAD = LENGTH / 8 // of a table, or a code fence's first line: repeated in each chunk of it
 
@@ -14,7 +16,8 @@ const ITEM = /^(?:[-*+]|\d{1,9}[.)])\s/
 export const DELIMITERS = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*(?:\|[ \t]*)?$/
 
 /** The text in chunks of at most 8 KiB, cut where it shows least: before a heading or paragraph, else an item, else a line, else a word.
- *  Fenced code of more than 4 KiB is a chunk of its own, up to 32 KiB, because it is cheap to render; longer code becomes several blocks. */
+ *  Fenced code, or an HTML block, of more than 4 KiB is a chunk of its own, up to 32 KiB, because it is cheap to render; longer ones become
+ *  several blocks. */
 export const chunksOf = (text: string): string[] => {
   const chunks: string[] = []
   let lines: string[] = []
@@ -56,22 +59,37 @@ export const chunksOf = (text: string): string[] => {
 const headOf = (above: string, line: string): string[] =>
   above.length + line.length < LONGEST_HEAD && above.includes('|') && DELIMITERS.test(line) ? [above, line] : []
 
-// The units that are not cut: lines, unless they are long, and blocks of fenced code.
+// The units that are not cut: lines, unless they are long, and blocks of fenced code and of HTML.
 function* unitsOf(text: string): Generator<string> {
   const lines = text.split('\n')
   for (let i = 0; i < lines.length; i++) {
     const line = lines[i]!
+    const html = htmlBlockAt(line, i > 0 && lines[i - 1]!.trim() !== '')
     const fence = FENCE.exec(line)?.[1]
-    if (fence === undefined || line.length > LONGEST_HEAD) {
-      yield* stretchesOf(line)
-      continue
-    }
     const first = i
-    const closing = new RegExp(`^ {0,3}${fence[0]}{${fence.length},} *$`)
-    do i++
-    while (i < lines.length && !closing.test(lines[i]!))
-    yield* codeInParts(lines.slice(first, i + 1), fence)
+    if (html) {
+      while (i < lines.length - 1 && !html.ends.test(lines[i]!)) i++
+      yield* htmlInParts(lines.slice(first, i + 1), html)
+    } else if (fence !== undefined && line.length <= LONGEST_HEAD) {
+      const closing = new RegExp(`^ {0,3}${fence[0]}{${fence.length},} *$`)
+      do i++
+      while (i < lines.length && !closing.test(lines[i]!))
+      yield* codeInParts(lines.slice(first, i + 1), fence)
+    } else yield* stretchesOf(line)
   }
+}
+
+// Each part begins and ends as the whole block does, so that nothing in it is markdown.
+function* htmlInParts(lines: string[], { opening, closing }: HtmlBlock): Generator<string> {
+  let part: string | undefined
+  for (const stretch of lines.flatMap((line) => [...stretchesOf(line)])) {
+    if (part !== undefined && part.length + stretch.length > LONGEST_CODE) {
+      yield `${part}\n${closing}`
+      part = opening
+    }
+    part = part === undefined ? stretch : `${part}\n${stretch}`
+  }
+  yield part ?? ''
 }
 
 function* codeInParts([opening = '', ...code]: string[], fence: string): Generator<string> {

@@ -1,4 +1,7 @@
-// The headings of a markdown text. Those inside code fences do not count.
+// The headings of a markdown text. Lines inside code fences and HTML blocks are none.
+import { DELIMITERS, LONGEST_UNIT } from './chunks.ts'
+import { htmlBlockAt, type HtmlBlock } from './html-blocks.ts'
+
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]([^]*))?$/
 const FENCE = /^ {0,3}(`{3,}|~{3,})([^]*)$/
 const UNDERLINE = /^ {0,3}(=+|-+)[ \t]*$/
@@ -17,17 +20,33 @@ export interface Heading {
  *  hostile text (one endless paragraph). */
 export const headingsOf = (doc: string): Heading[] => structureOf(doc).headings
 
-/** The text, with the code fence closed that it leaves open: a text appended to it would be code otherwise. */
-export const withFenceClosed = (doc: string): string => {
-  const { fence } = structureOf(doc)
-  return fence ? `${doc.replace(/\n$/, '')}\n${fence}` : doc
+/** The text, with the code fence or HTML block closed that it leaves open: a text that follows after a blank line would belong to it. */
+export const withBlockClosed = (doc: string): string => {
+  const { closing } = structureOf(doc)
+  return closing ? `${doc.replace(/\n$/, '')}\n${closing}` : doc
 }
 
-const structureOf = (doc: string): { headings: Heading[]; fence: string | undefined } => {
+/** The lines of the underlined heading that a text begins with. The text begins a paragraph. */
+export const underlinedHeadingOf = (text: string): { lines: string[]; level: number } | undefined => {
+  const lines: string[] = []
+  for (let from = 0; from < text.length;) {
+    const end = text.indexOf('\n', from)
+    const line = text.slice(from, end < 0 ? text.length : end)
+    const underline = lines.length > 0 && UNDERLINE.exec(line)
+    if (underline) return { lines: [...lines, line], level: levelOf(underline) }
+    if (endsParagraph(line) || isTable(lines.at(-1), line)) return undefined
+    lines.push(line)
+    from += line.length + 1
+  }
+  return undefined
+}
+
+const structureOf = (doc: string): { headings: Heading[]; closing: string | undefined } => {
   const headings: Heading[] = []
   let fence: string | undefined
+  let html: HtmlBlock | undefined
   let paragraph: { line: number; text: string[] } | undefined // becomes a heading if it is underlined
-  let within = false // inside a quote or a list item, which lasts to the next blank line
+  let within = false // inside a quote, a list item or a table, which lasts to the next blank line
   doc.split('\n').forEach((raw, line) => {
     const text = raw.replace(/\r$/, '')
     const mark = fenceOf(text)
@@ -35,19 +54,46 @@ const structureOf = (doc: string): { headings: Heading[]; fence: string | undefi
       if (mark && mark[0] === fence[0] && mark.length >= fence.length && text.trim() === mark) fence = undefined
       return
     }
+    html ??= htmlBlockAt(text, paragraph !== undefined || within)
+    if (html) {
+      if (html.ends.test(text)) html = undefined
+      paragraph = undefined
+      within = false
+      return
+    }
     const atx = HEADING.exec(text)
     const underline = paragraph && UNDERLINE.exec(text)
     if (mark) fence = mark
     if (atx) headings.push({ line, next: line + 1, level: atx[1]!.length, text: withoutClosingMarks(atx[2] ?? '') })
-    if (underline)
-      headings.push({ line: paragraph!.line, next: line + 1, level: underline[1]![0] === '=' ? 1 : 2, text: paragraph!.text.join('\n') })
+    if (underline) headings.push({ line: paragraph!.line, next: line + 1, level: levelOf(underline), text: paragraph!.text.join('\n') })
     const plain = !mark && !atx && !underline && text.trim() !== '' && !BREAK.test(text)
-    within = plain && (within || QUOTE_OR_ITEM.test(text))
+    within = plain && (within || QUOTE_OR_ITEM.test(text) || isTable(paragraph?.text.at(-1), text))
     if (!plain || within || (!paragraph && INDENTED.test(text))) paragraph = undefined
     else if (paragraph) paragraph.text.push(text.trim())
     else paragraph = { line, text: [text.trim()] }
   })
-  return { headings, fence }
+  return { headings, closing: fence ?? html?.closing }
+}
+
+const levelOf = (underline: RegExpExecArray) => (underline[1]![0] === '=' ? 1 : 2)
+
+const endsParagraph = (line: string): boolean =>
+  line.trim() === '' ||
+  fenceOf(line) !== undefined ||
+  HEADING.test(line) ||
+  BREAK.test(line) ||
+  QUOTE_OR_ITEM.test(line) ||
+  htmlBlockAt(line, true) !== undefined
+
+// Whether the two lines begin a table. The page cuts longer lines.
+const isTable = (head: string | undefined, line: string): boolean =>
+  head !== undefined && line.length <= LONGEST_UNIT && DELIMITERS.test(line) && /[|:]/.test(line) && cellsOf(head) === cellsOf(line)
+
+const cellsOf = (row: string): number => {
+  const text = row.trim()
+  let bars = 0
+  for (let at = text.indexOf('|', 1); at >= 0; at = text.indexOf('|', at + 1)) if (text[at - 1] !== '\\' && at < text.length - 1) bars++
+  return bars + 1
 }
 
 /** The text with its headings `by` levels deeper, down to the sixth. */

@@ -7,6 +7,8 @@ import sanitizeHtml from 'sanitize-html'
 import { escaped, highlight } from './highlight.ts'
 import { pause } from '../core/runtime/pause.ts'
 import { DELIMITERS, chunksOf } from './chunks.ts'
+import { underlinedHeadingOf } from './headings.ts'
+import { htmlBlockOf } from './html-blocks.ts'
 import { escapeInvisible } from '../core/text/escape-invisible.ts'
 
 // Nested quotes and items: marked recurses for each level, and reads the rest of the text again.
@@ -109,9 +111,20 @@ const isSlow = (chunk: string): boolean => {
 // All chunks share `links`: a link may be defined in one chunk and used in another.
 const blocksOf = (chunk: string, links: Lexer['tokens']['links']): Lexer => {
   const lexer = new Lexer(marked.defaults)
+  marked.defaults.tokenizer!.rules.block = BLOCK_RULES
   lexer.tokens.links = links
   lexer.blockTokens(chunk, lexer.tokens)
   return lexer
+}
+
+// marked 18.2 lets no tag in capitals end a paragraph or table.
+const { paragraph, table, blockquote } = Lexer.rules.block.gfm
+const anyCase = ({ source }: RegExp) => new RegExp(source, 'i')
+const BLOCK_RULES = {
+  ...Lexer.rules.block.gfm,
+  paragraph: anyCase(paragraph),
+  table: anyCase(table),
+  blockquote: anyCase(blockquote),
 }
 
 const htmlOf = (lexer: Lexer, length: number): string => {
@@ -131,12 +144,20 @@ let addresses = 0 // characters of link addresses in this chunk so far
 const marked = new Marked({
   gfm: true,
   tokenizer: {
-    // marked 18.2 spends 5 µs on each character of every paragraph to find out that it is no underlined heading.
+    // What is a heading here is one in the outline too. And marked 18.2 spends 5 µs on each character of every paragraph to find out that
+    // it is no underlined heading.
     lheading(text) {
-      const [raw, line, rule] = /^([^\n]+)\n {0,3}(=+|-+)[ \t]*(?:\n+|$)/.exec(text) ?? []
-      if (raw === undefined) return undefined
-      const title = line!.trim()
-      return { type: 'heading', raw, depth: rule![0] === '=' ? 1 : 2, text: title, tokens: this.lexer.inline(title) }
+      const { lines = [], level = 0 } = underlinedHeadingOf(text) ?? {}
+      if (level === 0) return undefined
+      const title = lines
+        .slice(0, -1)
+        .map((line) => line.trim())
+        .join('\n')
+      return { type: 'heading', raw: lines.join('\n'), depth: level, text: title, tokens: this.lexer.inline(title) }
+    },
+    html(text) {
+      const raw = htmlBlockOf(text, this.lexer.state.lastToken?.type === 'paragraph')
+      return raw === undefined ? undefined : { type: 'html', block: true, raw, pre: false, text: raw }
     },
   },
   renderer: {

@@ -131,8 +131,8 @@ export const RECORDS: Mutant[] = [
     name: 'records: an open fence swallows the decisions after it',
     breaks: 'a decision in the doc is seen',
     file: SECTION,
-    from: `const before = withFenceClosed(lines.slice(0, end).join('\\n'))`,
-    to: `const before = (withFenceClosed, lines.slice(0, end).join('\\n'))`,
+    from: `const before = withBlockClosed(lines.slice(0, end).join('\\n'))`,
+    to: `const before = (withBlockClosed, lines.slice(0, end).join('\\n'))`,
     tests: ['tests/quick/decisions-section.test.ts'],
   },
 ]

@@ -65,6 +65,34 @@ describe('withConclusion', () => {
     expect(withConclusion(doc, 'two')).toEndWith('~~~~\n\n## Conclusion\n\ntwo\n')
   })
 
+  test('a heading inside a comment or a block of HTML is none, and the text around it stays', () => {
+    const layout = lines('# S', '', '<!-- keep:', '## Decisions', '## Conclusion', '-->', '', 'Intro.', '', '### Findings', 'One.')
+    const block = lines('# S', '', '<div>', '## Conclusion', 'in html', '</div>', '', 'Intro.')
+    for (const doc of [layout, block]) {
+      expect(conclusionOf(doc)).toBeUndefined()
+      expect(withConclusion(doc, 'new')).toBe(`${doc}\n## Conclusion\n\nnew\n`)
+      expect(withConclusion(withConclusion(doc, 'old'), 'new')).toBe(withConclusion(doc, 'new'))
+    }
+    const inside = lines('## Conclusion', '', '<!--', '## Not a heading', '-->', 'old')
+    expect(withConclusion(inside, 'new')).toBe('## Conclusion\n\nnew\n')
+  })
+
+  test.each([
+    ['<!-- to do', '-->'],
+    ['<pre class="x">', '</pre>'],
+    ['<SCRIPT>', '</SCRIPT>'],
+    ['<?php', '?>'],
+    ['<![CDATA[', ']]>'],
+  ])('an open %s before it, or in it, is closed', (opening, closing) => {
+    const doc = withConclusion(lines('# S', '', opening, '', 'text'), lines('Done.', '', opening, '## more'))
+    expect(doc).toBe(lines('# S', '', opening, '', 'text', closing, '', '## Conclusion', '', 'Done.', '', opening, '## more', closing))
+    expect(withConclusion(doc, 'two')).toEndWith(lines('text', closing, '', '## Conclusion', '', 'two'))
+  })
+
+  test('a block that a blank line ends needs no more than that', () => {
+    expect(withConclusion(lines('<details>', 'text'), 'new')).toBe(lines('<details>', 'text', '', '## Conclusion', '', 'new'))
+  })
+
   test.each([
     '### Conclusion',
     '# Conclusion',

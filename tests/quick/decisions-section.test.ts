@@ -70,6 +70,12 @@ describe('an approved decision in the doc [E15]', () => {
     expect(withDecision(lines('## Decisions', '', '```', 'code'), ENTRY)).toBe(lines('## Decisions', '', '```', 'code', '```', '', ENTRY))
   })
 
+  test('so is a comment, and a section in one is none', () => {
+    expect(withDecision(lines('## Decisions', '', '<!-- to do'), ENTRY)).toBe(lines('## Decisions', '', '<!-- to do', '-->', '', ENTRY))
+    const doc = lines('# S', '', '<!--', '## Decisions', '-->', '', 'text')
+    expect(withDecision(doc, ENTRY)).toBe(`${doc}\n## Decisions\n\n${ENTRY}\n`)
+  })
+
   test('whoever has the records leaves their entries out, and nothing else', () => {
     const text = lines('By hand.', ENTRY, ENTRY.replace(ID, crypto.randomUUID()), `See ${ID}.`)
     expect(withoutEntriesOf(text, new Set([ID])).split('\n')).toEqual(text.split('\n').filter((line) => line !== ENTRY))
@@ -165,7 +171,13 @@ describe('an approved decision in the doc [E15]', () => {
     '## Conclusion\r',
     'a  ',
     '1. one',
+    '<!--',
+    '-->',
+    '<pre>',
+    '</pre>',
+    '<div>',
   )
+  const CLOSED = ['', '\n```', '\n~~~', '\n-->', '\n</pre>']
   const own = (doc: string) => {
     const all = doc.split('\n')
     return sectionsOf(doc).map(({ from, body }) =>
@@ -195,7 +207,7 @@ describe('an approved decision in the doc [E15]', () => {
         expect(text.findLast((one) => one.trim() !== '')).toBe(entry)
         const others = own(after).filter((one) => !one.includes(entry))
         const kept = own(before)
-        for (const one of others) expect(kept.some((old) => old === one || `${old}\n\`\`\`` === one || `${old}\n~~~` === one)).toBe(true)
+        for (const one of others) expect(kept.some((old) => CLOSED.some((closing) => `${old}${closing}` === one))).toBe(true)
         expect(kept.length + made.length).toBe(own(after).length)
         expect(conclusionOf(after)).toBe(conclusionOf(before))
       }),

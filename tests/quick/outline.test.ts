@@ -79,8 +79,8 @@ describe('sections', () => {
   })
 
   test('one is replaced and every other keeps its text, whatever the doc', () => {
-    const line = fc.constantFrom('# A', '## B', '### C', 'text', '', '```', '---', '- item')
-    const text = fc.constantFrom('new', '', 'new\n\nlines\n', '### Deeper\nnew', '```\n## no\n```')
+    const line = fc.constantFrom('# A', '## B', '### C', 'text', '', '```', '---', '- item', '<!--', '-->', '<div>')
+    const text = fc.constantFrom('new', '', 'new\n\nlines\n', '### Deeper\nnew', '```\n## no\n```', '<div>', '<!--', '-->')
     fc.assert(
       fc.property(fc.array(line, { maxLength: 15 }), fc.nat(14), text, (lines, at, content) => {
         const doc = lines.join('\n')
@@ -104,6 +104,12 @@ describe('sections', () => {
     const doc = '# A\n\na\n\n# B\n\nb\n'
     expect(withSection(doc, sectionNamed(doc, 'A')!, '```\nopen')).toBeUndefined()
     expect(withSection(doc, sectionNamed(doc, 'B')!, '```\nopen')).toBe('# A\n\na\n\n# B\n\n```\nopen\n')
+  })
+
+  test('so would a comment or a block of HTML', () => {
+    const doc = '# A\n\na\n\n# B\n\nb\n'
+    for (const open of ['<!-- open', '<pre>', 'text\n<script>']) expect(withSection(doc, sectionNamed(doc, 'A')!, open)).toBeUndefined()
+    expect(withSection(doc, sectionNamed(doc, 'A')!, '<div>\nopen')).toBe('# A\n\n<div>\nopen\n\n# B\n\nb\n')
   })
 })
 

@@ -1,13 +1,13 @@
-// The document's `## Conclusion` section: from that level-2 heading, outside code fences, to the next heading of level 1 or 2.
-import { headingsOf, withFenceClosed, withHeadingsDeeper, type Heading } from '../../markdown/headings.ts'
+// The document's `## Conclusion` section: from that level-2 heading, outside code fences and HTML blocks, to the next heading of level 1 or 2.
+import { headingsOf, withBlockClosed, withHeadingsDeeper, type Heading } from '../../markdown/headings.ts'
 import { sectionsOf, type Section } from './outline.ts'
 
 /** The document with `summary` as its conclusion: in place of the one it has, else at the end. `summary` may begin with the heading, of
  *  whatever level; its other headings are moved below it, because they would end the section. */
 export const withConclusion = (doc: string, summary: string): string => {
-  const section = `## Conclusion\n\n${withFenceClosed(below(withoutHeading(summary).trim()))}\n`
+  const section = `## Conclusion\n\n${withBlockClosed(below(withoutHeading(summary).trim()))}\n`
   const found = conclusionIn(doc)
-  if (!found) return doc.trim() === '' ? section : `${withFenceClosed(doc.trimEnd())}\n\n${section}`
+  if (!found) return doc.trim() === '' ? section : `${withBlockClosed(doc.trimEnd())}\n\n${section}`
   const lines = doc.split('\n')
   const before = lines.slice(0, found.from).join('\n')
   const after = lines.slice(found.to).join('\n')

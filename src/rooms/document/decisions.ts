@@ -1,6 +1,6 @@
 // The document's `## Decisions` section, in which each approved decision stands as one list entry: a line that links its proposal.
 import { oneLine } from '../../core/text/escape-invisible.ts'
-import { headingsOf, withFenceClosed, type Heading } from '../../markdown/headings.ts'
+import { headingsOf, withBlockClosed, type Heading } from '../../markdown/headings.ts'
 import type { SessionDecision } from '../../stores/records/decisions.ts'
 import { conclusionIn } from './conclusion.ts'
 
@@ -54,7 +54,7 @@ const isDecisions = ({ level, text }: Heading) => level === 2 && text.trim().toL
 // Inserts the lines with a blank line before and after them; an entry that follows another one has none before it.
 const inserted = (lines: string[], at: number, given: string[]): string => {
   const end = lines.slice(0, at).findLastIndex((line) => line.trim() !== '') + 1
-  const before = withFenceClosed(lines.slice(0, end).join('\n'))
+  const before = withBlockClosed(lines.slice(0, end).join('\n'))
   const after = lines.slice(at).join('\n')
   const gap = end === 0 ? '' : given.length === 1 && ENTRY.test(lines[end - 1]!) ? '\n' : '\n\n'
   return `${before}${gap}${given.join('\n')}\n${after.trim() === '' ? '' : `\n${after}`}`

@@ -138,7 +138,9 @@ export const updateSessionDoc = op({
 
 const withSectionReplaced = (doc: string, name: string, content: string): string =>
   withSection(doc, existingSection(doc, name), content) ??
-  refuse('invalid_request', 'content: an unclosed code fence would hide the headings that follow. Close it.', { field: 'content' })
+  refuse('invalid_request', 'content: an unclosed code fence, comment or HTML tag would hide the headings that follow. Close it.', {
+    field: 'content',
+  })
 
 const withinLimit = (content: string): string =>
   utf8Bytes(content) <= DOC_LIMIT_BYTES

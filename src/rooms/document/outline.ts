@@ -60,7 +60,7 @@ export const textOf = (doc: string, { from, to }: Section): string => doc.split(
 
 /** The document with `content` in place of a section. If `content` begins with a heading of the section's level or above, that replaces the
  *  old heading (one from above is moved down to the section's level, and the headings below it by as much); otherwise the old heading stays.
- *  Undefined when `content` leaves a code fence open, which would hide the headings that follow. */
+ *  Undefined when `content` leaves a code fence or an HTML block open, which would hide the headings that follow. */
 export const withSection = (doc: string, { from, next, to, level }: Section, content: string): string | undefined => {
   const lines = doc.split('\n')
   const given = content.replace(/^(?:[ \t]*\r?\n)+/, '').trimEnd()

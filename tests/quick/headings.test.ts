@@ -1,0 +1,144 @@
+// What the page shows as a heading is one in the outline, and the reverse.
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { headingsOf } from '../../src/markdown/headings.ts'
+import { renderMarkdown } from '../../src/markdown/render.ts'
+import { cpuMs } from '../support/cpu.ts'
+import { DRAWN } from '../support/full.ts'
+
+const shown = (doc: string): [number, string][] =>
+  [...renderMarkdown(doc).matchAll(/<h([1-6])>([^]*?)<\/h\1>/g)].map(([, level, inner]) => [Number(level), wordsOf(inner!)])
+const wordsOf = (html: string) =>
+  html
+    .replace(/<[^>]*>/g, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&amp;', '&')
+const listed = (doc: string): [number, string][] => headingsOf(doc).map(({ level, text }) => [level, text])
+
+describe('a heading of the page is one of the outline', () => {
+  // Quotes and items are left out: the headings within them are the page's alone.
+  const line = fc.constantFrom(
+    '# One',
+    '## Two',
+    '  ### Three ###',
+    '    # code',
+    '#no',
+    'text',
+    'more text',
+    '  in',
+    '',
+    '',
+    '',
+    ' ',
+    '===',
+    '---',
+    '--',
+    '***',
+    '```',
+    '~~~',
+    '```ts',
+    '````',
+    '| a | b |',
+    '|---|---|',
+    '<!--',
+    '-->',
+    '<!-- whole -->',
+    '<!-->',
+    'text -->',
+    'text <!-- in it',
+    '   <!-- in',
+    '    <!-- code',
+    '<!- no',
+    '<div>',
+    '</div>',
+    '<DIV class="x">',
+    '<div',
+    '<divx>',
+    '<div>## in</div>',
+    '<h2>',
+    '<details open>',
+    '<hr/>',
+    '<p>text',
+    '<pre>',
+    '</pre>',
+    '<script src=x>',
+    '</script>',
+    '</style> text',
+    '<textarea',
+    '<prex',
+    '<style>x</style>',
+    '<b>',
+    '</b>',
+    '<b class="x" id = y hidden>',
+    '<b>text',
+    '<b/>',
+    '<a href="x>y">',
+    '<a ="x">',
+    '<a b="x>',
+    '<x-y>',
+    '</b >',
+    '<b >  ',
+    '<?php',
+    '?>',
+    '<?>',
+    '<!DOCTYPE html',
+    '<!x',
+    '<![CDATA[',
+    ']]>',
+    '<![cdata[',
+    '< div>',
+    '<1>',
+  )
+
+  test('whatever fences, comments, tags and underlines stand around it', () => {
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 12 }), fc.constantFrom('\n', '\r\n'), (lines, end) => {
+        const doc = lines.join(end)
+        expect(listed(doc), JSON.stringify(doc)).toEqual(shown(doc))
+      }),
+      { ...DRAWN, numRuns: 4_000 },
+    )
+  })
+
+  test.each([
+    ['<!--', '-->'],
+    ['<pre>', '</pre>'],
+    ['<div>', ''],
+  ])('however long the block from %s is, and where it stands', (opening, closing) => {
+    const inside = opening === '<div>' ? '## no\ntext\n' : '## no\n\ntext\n\n'
+    for (const before of [0, 200, 1_000])
+      for (const times of [10, 600, 5_000]) {
+        const doc = `# First\n${'\nwords'.repeat(before)}\n\n${opening}\n${inside.repeat(times)}${closing}\n\n## Second\n`
+        expect(listed(doc)).toEqual([
+          [1, 'First'],
+          [2, 'Second'],
+        ])
+        expect(shown(doc)).toEqual(listed(doc))
+      }
+  })
+
+  test.each(['<!--', '<?', '<!X', '<![CDATA[', '<pre', '<div', '<script>'])('%s that is never closed goes to the end', (opening) => {
+    const doc = `# First\n\n${opening}\n## no\n`
+    expect(listed(doc)).toEqual([[1, 'First']])
+    expect(shown(doc)).toEqual([[1, 'First']])
+  })
+
+  test.each([
+    ['attributes', `<a${' a'.repeat(250_000)}`],
+    ['attributes with values', `<a${' a= "b"'.repeat(70_000)}<`],
+    ['spaces', `<a${' '.repeat(500_000)}x`],
+    ['a name', `<${'a'.repeat(500_000)}`],
+    ['a closing tag', `</a${' '.repeat(500_000)}x`],
+    ['quoted text', `<a b="${'x'.repeat(500_000)}`],
+    ['short tags', '<a\n'.repeat(130_000)],
+    ['comments', '<!--\n'.repeat(100_000)],
+    ['tables', `${'|'.repeat(250_000)}\n${'|-'.repeat(125_000)}`],
+    ['backslashes', `${'\\'.repeat(250_000)}|\n${'|-'.repeat(125_000)}`],
+    ['dashes and colons', 'a\n:-\n'.repeat(80_000)],
+  ])('in linear time, in a doc of %s', (_, doc) => {
+    expect(cpuMs(() => headingsOf(doc))).toBeLessThan(1_000) // in quadratic time it takes minutes
+    expect(cpuMs(() => renderMarkdown(doc.slice(0, 32 * 1024)))).toBeLessThan(1_000)
+  })
+})
