@@ -11,6 +11,7 @@ import { worktreeOrders } from '../../stores/control/agents.ts'
 import { lockRunner, mayHaveNews, renewLease, type Runner } from '../../stores/control/runners.ts'
 import {
   acknowledgeTasks,
+  goneTasks,
   handedOut,
   handOut,
   interruptOrders,
@@ -84,20 +85,27 @@ export const take = op({
     const { services, call } = context
     await stillRunner(context, runner_id)
     await acknowledgeTasks(services.database, runner_id, running)
+    const begun = performance.now()
     let everyMs = FIND_EVERY_MS
     const hold = { topic: runnerTopic(runner_id), timeoutMs: timeout * 1_000, everyMs: () => everyMs }
     const found = await holdFor(services, call, hold, async () => {
+      // Nobody takes what such a task prints: its agent would go on until it prints something.
+      const gone = await goneTasks(services.database, runner_id, running, SENT_AGAIN_S + (performance.now() - begun) / 1_000)
       const work = await findWork(context, runner_id)
       everyMs = work === 'interrupting' ? SENT_AGAIN_S * 1_000 : FIND_EVERY_MS // nothing else says that the answer with the order was lost
-      return typeof work === 'string' ? undefined : work
+      const { tasks, orders } = typeof work === 'object' ? work : NOTHING
+      return gone.length > 0 || typeof work === 'object' ? { tasks, orders: [...gone.map(interrupt), ...orders] } : undefined
     })
     // What was handed out is not kept from a runner that was replaced just now: its next call is refused.
     if (!found) await stillRunner(context, runner_id)
-    return { ...(found ?? { tasks: [], orders: [] }), waiting_s: await waitingSeconds(services.database, runner_id) }
+    return { ...(found ?? NOTHING), waiting_s: await waitingSeconds(services.database, runner_id) }
   },
 })
 
 const FIND_EVERY_MS = 10_000
+const NOTHING: Answer = { tasks: [], orders: [] }
+
+const interrupt = (task_id: string) => ({ task_id, order: 'interrupt' as const })
 
 /** 'interrupting': nothing new, but a task is still running of which this runner was told that it is to end. */
 const findWork = async (context: Context, id: string): Promise<Answer | 'interrupting' | undefined> => {
@@ -110,7 +118,7 @@ const findWork = async (context: Context, id: string): Promise<Answer | 'interru
     const all = await handedOut(tx, id)
     if (all.length > 0) await renewLease(tx, id) // it is there: its call has been held since it was last seen
     const allowed = all.filter((task) => mayRun(runner, task))
-    const interrupts = (await interruptOrders(tx, id)).map(({ task_id }) => ({ task_id, order: 'interrupt' as const }))
+    const interrupts = (await interruptOrders(tx, id)).map(({ task_id }) => interrupt(task_id))
     const worktrees = (await worktreeOrders(tx, id)).map((wanted) => ({ ...wanted, order: 'worktree' as const }))
     const tasks: Answer['tasks'] = []
     for (const one of allowed) tasks.push(await withKey(context, tx, one))

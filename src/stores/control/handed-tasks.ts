@@ -102,6 +102,18 @@ export const interruptOrders = async ({ query }: Queries, runnerId: string): Pro
     [runnerId],
   )
 
+/** Of these tasks, which this runner names as running: those that it has no more, since their session was purged or they ended without its
+ *  doing. One that ended within `lately` seconds is left out: the runner may have told of that end itself. */
+export const goneTasks = async ({ query }: Queries, runnerId: string, ids: readonly string[], lately: number): Promise<string[]> => {
+  if (ids.length === 0) return []
+  const gone = await query<{ id: string }>(
+    `select named.id from unnest($2::uuid[]) named(id) where not exists (select from tasks t where t.id = named.id and t.runner_id = $1
+       and (t.status = 'running' or t.ended_at > clock_timestamp() - make_interval(secs => $3)))`,
+    [runnerId, pgArray(ids.filter(isUuid)), lately],
+  )
+  return gone.map(({ id }) => id)
+}
+
 /** Whether this runner has a task that it is to interrupt. */
 export const isInterrupting = async ({ query }: Queries, runnerId: string): Promise<boolean> => {
   const [row] = await query<{ found: boolean }>(

@@ -7,6 +7,8 @@ import { toolsets } from '../../../src/toolsets.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
 import { cookieOf, done, onEveryEngine, refused, room, viaRest } from '../../support/parley.ts'
 import { called, said } from '../../support/played-runner.ts'
+import { purge } from '../../../src/process/purge.ts'
+import { purgeArguments } from '../../../src/cli/purge.ts'
 
 onEveryEngine(
   (parley) => {
@@ -124,6 +126,31 @@ onEveryEngine(
       expect((await runner.take(8, [task_id])).orders).toEqual(orders) // where the answer with it was lost
       await runner.finish(task_id, undefined, { status: 'interrupted' })
       expect((await done(call('get_task', { task_id }))).task.status).toBe('interrupted')
+    })
+
+    test('a task that was purged with its session, or ended without its runner, is ended there too, and nobody waits for it', async () => {
+      const { runner, call, session_id } = await scene()
+      const { task_id } = await start(call, session_id)
+      await runner.takeOne()
+      const [held, waiting] = [runner.take(20, [task_id]), call('get_task', { task_id, timeout_ms: 20_000 })]
+      await Bun.sleep(100)
+      const begun = performance.now()
+      await purge(parley().services, purgeArguments([session_id, '--yes']))
+      const orders = [{ task_id, order: 'interrupt' }]
+      expect((await held).orders).toEqual(orders)
+      await refused(waiting, 'not_found')
+      expect(performance.now() - begun).toBeLessThan(5_000)
+      expect((await runner.take(0, [task_id])).orders).toEqual(orders) // until it names it no more
+      expect((await runner.take()).orders).toEqual([])
+
+      const other = await scene()
+      const ended = await start(other.call, other.session_id)
+      await other.runner.takeOne()
+      await other.runner.finish(ended.task_id, 'Done.')
+      const names = async () => (await other.runner.take(0, [ended.task_id])).orders
+      expect(await names()).toEqual([]) // it told of that end a moment ago
+      await parley().database.query(`update tasks set ended_at = ended_at - interval '3 s' where id = $1`, [ended.task_id])
+      expect(await names()).toEqual([{ task_id: ended.task_id, order: 'interrupt' }])
     })
 
     test('another runner of the same name takes over: its worktrees keep their ids, what ran is lost, and the former is refused', async () => {
