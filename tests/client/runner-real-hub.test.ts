@@ -55,6 +55,25 @@ test(
 )
 
 test(
+  'an agent whose session is purged is ended within five seconds, although it prints nothing, and the runner goes on',
+  async () => {
+    const { session_id } = await hub.control('create_session', { title: 'Purged', ...agent, branch: 'main' })
+    await hub.control('send_prompt', { session_id, prompt: steps({ say: 'On and on.' }, { deaf: 1 }) })
+    await until(async () => (await hub.feed(session_id)).some(({ content }) => content.text === 'On and on.'))
+    const pid = Number(readFileSync(site.path('starts'), 'utf8').trim().split('\n').at(-1))
+    const runs = () => existsSync(`/proc/${pid}`)
+    expect(runs()).toBe(true)
+    const { output } = await runServer(['purge', session_id, '--yes'], { DATA_DIR: hub.server.folder })
+    expect(output).toContain('Purged 1 session')
+    await until(() => !runs(), 5_000)
+    const next = await hub.control('create_session', { title: 'Next', ...agent, branch: 'main' })
+    const sent = { session_id: next.session_id, prompt: steps({ say: 'Here.' }), wait_for_completion: true, timeout_ms: 30_000 }
+    expect(await hub.control('send_prompt', sent)).toMatchObject({ status: 'completed' })
+  },
+  LONG_MS,
+)
+
+test(
   'what an agent asks is a question in the log, and denied where no person answers',
   async () => {
     const { session_id } = await hub.control('create_session', { title: 'Asked', ...agent, branch: 'main' })
