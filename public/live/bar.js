@@ -18,8 +18,11 @@ export const connectionBar = () => {
     pending = undefined
     bar.hidden = true
   }
-  const showRefused = () => {
-    text.textContent = 'You no longer have access to this page. Reload it to sign in.'
+  const showRefused = (status) => {
+    text.textContent =
+      status === 404
+        ? 'This session is not there any more: it was purged.'
+        : 'You no longer have access to this page. Reload it to sign in.'
     retry.hidden = true
     bar.hidden = false
   }

@@ -52,7 +52,7 @@ export const followStream = (live, path) => {
     if (status === 204) return onClosed()
     if (status !== 401 && status !== 403 && status !== 404) return onLost()
     release()
-    bar.showRefused()
+    bar.showRefused(status)
   }
 
   const HANDLERS = {

@@ -4,6 +4,7 @@
 //   woken        for event 6, the newest by now
 //   subscribe    again, before the read: event 7, which lands meanwhile, wakes it again
 //   read         the page after 5, up to 6 at least; the cursor is then 6 or 7
+import { refuse } from '../core/errors.ts'
 import type { Waiter, Waiters } from './waiters.ts'
 import type { Event, Page } from '../stores/events.ts'
 
@@ -24,6 +25,11 @@ interface Options {
 }
 
 const NOTHING: Page = { events: [], hasMore: false }
+
+const refusePurged = (session_id: string): never =>
+  refuse('unauthorized', 'This session was purged, and your team_id with it: nothing of it is left. Stop, and tell your person.', {
+    session_id,
+  })
 
 /** A cursor in one log. `read` reads what is there, `next` waits for what comes. `close` it in every case: it is subscribed from the
  *  beginning. */
@@ -57,7 +63,8 @@ export class LogReader {
     return this.#mayHaveMore ? this.#read() : NOTHING
   }
 
-  /** The next page; an empty one after `withinMs`, when `signal` says that the caller has gone, or when the server stops. */
+  /** The next page; an empty one after `withinMs`, when `signal` says that the caller has gone, or when the server stops. Refuses once the
+   *  session was purged. */
   async next(withinMs: number, signal?: AbortSignal): Promise<Page> {
     this.wokenAt = undefined
     const there = await this.read()
@@ -73,6 +80,7 @@ export class LogReader {
       while (!signal?.aborted && !this.services.stopping.aborted) {
         await this.#waiter.woken()
         if (over || this.services.stopping.aborted) break
+        if (this.#waiter.hasEnded) refusePurged(this.sessionId)
         this.#newest = Math.max(this.#newest, this.#waiter.newestWoken ?? 0)
         const { wokenAt } = this.#waiter
         const next = this.services.waiters.subscribe(this.sessionId) // before reading, or what lands in between is missed

@@ -34,6 +34,11 @@ export class Waiters {
     for (const subscribed of this.#byTopic.values()) wakeEach(subscribed, 0)
   }
 
+  /** What the topic is of is gone for good: wakes those who wait, and tells them. */
+  end(topic: Topic) {
+    for (const waiter of this.#byTopic.get(topic)?.waiters ?? []) waiter.end()
+  }
+
   /** The newest number that those who wait for the topic were woken for. */
   newestWoken = (topic: Topic) => this.#byTopic.get(topic)?.newestWoken
 
@@ -61,6 +66,8 @@ export class Waiter {
   #isWoken = false
   #woken: Promise<void> | undefined
   #resolve: (() => void) | undefined
+  /** Whether what it waits for is gone for good. */
+  hasEnded = false
   /** When this process learned of what woke it, by performance.now(). */
   wokenAt: number | undefined
 
@@ -79,6 +86,11 @@ export class Waiter {
     this.wokenAt ??= at
     this.#isWoken = true
     this.#resolve?.()
+  }
+
+  end() {
+    this.hasEnded = true
+    this.wake()
   }
 
   /** The newest number that those who wait for this topic were woken for. */

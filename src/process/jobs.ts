@@ -75,11 +75,14 @@ const presenceFlush =
     }
   }
 
-// Wakes those who wait for a session whose log has grown further than they were told.
+// Wakes those who wait for a session whose log has grown further than they were told, or which was purged.
 const sweep = async (database: Database, { waiters, grew }: Publisher) => {
   const waited = waiters.sessions()
   if (waited.length === 0) return
-  for (const { id, last_sequence } of await newestSequences(database, waited)) {
+  const newest = await newestSequences(database, waited)
+  const left = new Set(newest.map(({ id }) => id))
+  for (const id of waited) if (!left.has(id)) waiters.end(id)
+  for (const { id, last_sequence } of newest) {
     const woken = waiters.newestWoken(id)
     if (woken !== undefined && last_sequence > woken) grew(id, last_sequence)
   }

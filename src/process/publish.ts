@@ -110,6 +110,7 @@ export const createPublisher = (database: Database, { metrics, loops, notifier, 
     indexer.cut(session)
   })
   on(PURGED_TOPIC, (session) => {
+    waiters.end(session)
     forget() // what is remembered of the session goes with all else: it happens rarely
     indexer.moved(session)
   })

@@ -10,6 +10,12 @@ import { sessionById, takesWrites, type Session } from '../stores/sessions.ts'
 export const existingSession = async (queries: Context['queries'], id: string): Promise<Session> =>
   (isUuid(id) ? await sessionById(queries, id) : undefined) ?? refuseUnknownSession(id)
 
+/** The same, for what follows its log: of a purged session there is none. */
+export const unpurgedSession = async (queries: Context['queries'], id: string): Promise<Session> => {
+  const session = await existingSession(queries, id)
+  return session.purgedAt === null ? session : refuseUnknownSession(id)
+}
+
 /** Refuses an unknown id. Its details have the text that was sent, redacted: it may be a credential. */
 export const refuseUnknownSession = (id: string): never => refuse('not_found', 'There is no such session.', { session_id: redacted(id) })
 

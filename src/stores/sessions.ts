@@ -127,7 +127,7 @@ export const advanceSession = async (
 
 /** The newest sequences of these sessions, for the sweep over those that somebody waits for. */
 export const newestSequences = ({ query }: Queries, ids: string[]): Promise<{ id: string; last_sequence: number }[]> =>
-  query('select id, last_sequence from sessions where id = any($1::uuid[])', [plainArray(ids)])
+  query('select id, last_sequence from sessions where id = any($1::uuid[]) and purged_at is null', [plainArray(ids)])
 
 export interface SessionFilter {
   /** Only these sessions. */

@@ -55,6 +55,41 @@ onEveryEngine((parley) => {
     await other.close()
   })
 
+  test('whoever holds a wait, a peek or a stream of it is told at once, at every instance, and a page is not left with what it shows', async () => {
+    const { id, alex, bea } = await room(call())
+    await done(alex('update_session_doc', { content: '# The plan', expected_version: 0 }))
+    const { cursor } = (await say(alex, 'Soon gone.')) as any
+    const other = await parley().beside({})
+    const elsewhere = viaRest(other)
+    const held = [
+      alex('wait_for_messages', { since_cursor: cursor, timeout: 20 }),
+      alex('wait_for_messages', { since_cursor: cursor, timeout: 20, only: 'addressed' }),
+      elsewhere('wait_for_messages', { session_id: id, since_cursor: cursor, timeout: 20 }, { team: bea.token }),
+      alex('peek', { after: cursor, timeout: 20 }),
+    ]
+    const any = call()('wait_for_any', { waits: [{ session_id: id, team_id: alex.token, since_cursor: cursor }], timeout: 20 })
+    const streams = await Promise.all(
+      [parley(), other].flatMap(({ send }) =>
+        [`/api/sessions/${id}/stream`, `/sessions/${id}/live?after=${cursor}&doc=1`].map((path) => send(path)),
+      ),
+    )
+    const texts = streams.map((stream) => stream.text())
+    expect(await (await parley().send(`/sessions/${id}/document?version=1`)).text()).toContain('The plan')
+    await Bun.sleep(200)
+    const begun = performance.now()
+    await order(id, '--yes')
+    for (const answer of held) await refused(answer, 'unauthorized')
+    expect((await done(any)).results).toMatchObject([{ session_id: id, error: { code: 'unauthorized' } }])
+    await Promise.all(texts)
+    expect(performance.now() - begun).toBeLessThan(10_000) // an instance that is not notified looks every few seconds
+    const paths = [
+      `/api/sessions/${id}/stream`,
+      ...['live', 'document?version=1', 'rows?before=4'].map((part) => `/sessions/${id}/${part}`),
+    ]
+    for (const { send } of [parley(), other]) for (const path of paths) expect((await send(path)).status).toBe(404)
+    await other.close()
+  })
+
   test('with it go the answers that are kept for retries: of the calls that opened it, of its tasks, proposals and records', async () => {
     const keyed = () => ({ key: crypto.randomUUID() })
     const open = { title: 'A secret plan', description: 'Secret.', creator_team_name: "Alex's Team" }

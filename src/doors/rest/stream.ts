@@ -1,9 +1,9 @@
 // GET /api/sessions/:session_id/stream: the log as server-sent events. `id:` is the sequence, so Last-Event-ID resumes without a gap.
 import { Hono, type Context } from 'hono'
-import { refuse } from '../../core/errors.ts'
+import { Refusal, refuse } from '../../core/errors.ts'
 import { idWithin, isUuid } from '../../core/ids.ts'
 import { LogReader } from '../../log/log-reader.ts'
-import { refuseBeyondEnd, existingSession } from '../../rooms/preconditions.ts'
+import { refuseBeyondEnd, unpurgedSession } from '../../rooms/preconditions.ts'
 import type { Services } from '../../process/services.ts'
 import { closedBy, type Event } from '../../stores/events.ts'
 import { openStream, retryField, SSE_HEADERS } from '../http/event-stream.ts'
@@ -29,7 +29,7 @@ const streamSession = (services: Services) => async (c: Context<Env, typeof PATH
   const cursor = resumed === undefined ? wholeNumber('after', c.req.query('after') ?? '0') : wholeNumber('Last-Event-ID', resumed)
   const reader = new LogReader(services, isUuid(id) ? id : '', cursor, trace, { newest: Infinity })
   try {
-    const session = await existingSession(services.database, id)
+    const session = await unpurgedSession(services.database, id)
     if (cursor > session.lastSequence) refuseBeyondEnd(resumed === undefined ? 'after' : 'Last-Event-ID', session.lastSequence)
     const closed = session.status === 'closed'
     if (closed && resumed !== undefined && cursor >= (trace ? session.lastSequence : session.lastConversationSequence)) {
@@ -56,6 +56,8 @@ const flagOf = (c: Http, name: string): boolean => {
 
 const ARGUMENTS = ['after', 'include_trace']
 
+const CLOSED = 'event: closed\ndata: {}\n\n'
+
 // Pulled, not pushed: for a slow reader nothing is buffered, the events are read from the log when it takes them.
 const frames = (services: Services, reader: LogReader, session: { closed: boolean; newest: number; left: () => void }) => {
   const encoder = new TextEncoder()
@@ -72,7 +74,7 @@ const frames = (services: Services, reader: LogReader, session: { closed: boolea
     start: (controller) => controller.enqueue(encoder.encode(`${retryField()}: following\n\n`)),
     async pull(controller) {
       try {
-        if (closed && !behind) return finish(controller, 'event: closed\ndata: {}\n\n')
+        if (closed && !behind) return finish(controller, CLOSED)
         const { events, hasMore } = await reader.next(closed ? 0 : PING_MS, gone.signal)
         closed = closedBy(events) ?? closed
         behind = hasMore
@@ -80,6 +82,7 @@ const frames = (services: Services, reader: LogReader, session: { closed: boolea
         if (services.stopping.aborted && events.length === 0) return finish(controller, `event: bye\n${retryField()}data: {}\n\n`)
         controller.enqueue(encoder.encode(events.length > 0 ? events.map(frame).join('') : ': still here\n\n'))
       } catch (error) {
+        if (error instanceof Refusal) return finish(controller, CLOSED) // the session was purged
         end()
         controller.error(error)
       }

@@ -1,6 +1,7 @@
 // What one session's open pages share: its log is followed once, each event is rendered once, and the same bytes go to all.
 import { LRUCache } from 'lru-cache'
 import type { EventKinds } from '../../core/events/event-kinds.ts'
+import { Refusal } from '../../core/errors.ts'
 import { describeError } from '../../core/runtime/log.ts'
 import { pause } from '../../core/runtime/pause.ts'
 import { LogReader } from '../../log/log-reader.ts'
@@ -27,9 +28,7 @@ const GATHER_MS_PER_VIEWER = 0.05
 const PAGES_CACHED = 8
 
 /** A page of rows for a viewer that lags, and the position that it leads to. */
-interface CatchUpPage extends FeedPosition {
-  bytes: Bytes
-}
+type CatchUpPage = FeedPosition & { bytes: Bytes }
 
 export class Hub {
   /** The sequence, and the document's version, up to which rows were sent. */
@@ -176,14 +175,14 @@ export class Hub {
 
   async #follow(first: LogReader) {
     let reader = first
-    const { signal } = this.#over
-    while (!signal.aborted && !this.services.stopping.aborted) {
+    while (!this.ended && !this.services.stopping.aborted) {
       try {
-        const { events } = await reader.next(PING_MS, signal)
+        const { events } = await reader.next(PING_MS, this.#over.signal)
         if (events.length === 0) continue
         await this.#inTurn(() => this.#sendEvents(events))
         await pause(this.#viewers.size * GATHER_MS_PER_VIEWER)
       } catch (error) {
+        if (error instanceof Refusal) break // its session was purged
         this.#warn(error)
         await pause(TRY_AGAIN_MS)
         reader.close()

@@ -11,8 +11,9 @@ import type { Queries } from '../../../db/database.ts'
 import { Conclusion, DocumentText } from '../../../components/document/document-pane.tsx'
 import { Gap, Older } from '../../../components/session/feed-pane.tsx'
 import { refuse } from '../../core/errors.ts'
-import { refuseBeyondEnd, existingSession } from '../../rooms/preconditions.ts'
+import { refuseBeyondEnd, unpurgedSession } from '../../rooms/preconditions.ts'
 import { roster } from '../../stores/members.ts'
+import { PURGED_TOPIC } from '../../process/publish.ts'
 import { openStream, SSE_HEADERS } from '../../doors/http/event-stream.ts'
 import { actorOf } from '../../doors/http/cookies.ts'
 import { mayRead, mayReadSession } from '../../doors/http/guards.ts'
@@ -35,6 +36,7 @@ import { whileReadable } from '../../doors/http/revocable-stream.ts'
 export const liveRoutes = (site: Site) => {
   const hubs = createHubs(site)
   const documents: DocumentCache = new LRUCache({ max: DOCUMENTS_CACHED })
+  site.services.onTopic(PURGED_TOPIC, (id) => documents.delete(id))
   const handlers: Record<string, (c: Http, session: string) => Promise<Response>> = {
     live: (c, id) => stream(c, site, hubs, id),
     rows: (c, id) => rows(c, site, id),
@@ -59,7 +61,7 @@ const readersOnly =
 const stream = async (c: Http, { services, waiting }: Site, hubs: Hubs, id: string): Promise<Response> => {
   const resumed = c.req.header('last-event-id')
   const [after, version] = resumed === undefined ? [numberOf(c, 'after'), numberOf(c, 'doc')] : resumedAt(resumed)
-  const session = await existingSession(services.database, id)
+  const session = await unpurgedSession(services.database, id)
   if (after > session.lastSequence) refuseBeyondEnd('after', session.lastSequence)
   const atTheEnd = session.status === 'closed' && after >= session.lastConversationSequence
   if (atTheEnd && resumed !== undefined) return new Response(null, { status: 204 })
@@ -92,7 +94,7 @@ const resumedAt = (id: string): [cursor: number, version: number] => {
 
 const rows = async (c: Http, site: Site, id: string): Promise<Response> => {
   const { database } = site.services
-  const session = await existingSession(database, id)
+  const session = await unpurgedSession(database, id)
   const feed = {
     services: site.services,
     queries: database,
@@ -139,7 +141,7 @@ const documentText = async (c: Http, { services: { database } }: Site, cache: Do
   const version = numberOf(c, 'version')
   let cached = cache.get(id)
   if (!cached || cached.version < version) {
-    await existingSession(database, id)
+    await unpurgedSession(database, id)
     cached = { version, rendered: renderDocument(database, id) }
     cache.set(id, cached)
   }
