@@ -61,7 +61,7 @@ export class GroupCommit {
     })
   }
 
-  /** The session's log has grown to this event, here or elsewhere: a head before it is dropped. */
+  /** The session's log has grown to this event, here or elsewhere: a head before it is dropped. Infinity: it was cut, and no head holds. */
   moved(session: string, sequence: number) {
     this.#writer.heads.moved(session, sequence)
   }

@@ -199,6 +199,26 @@ onEveryEngine((parley) => {
     expect(await sequences()).toEqual([(said as any).cursor + 1])
   })
 
+  test('one that is cut short and restored takes no post by where its log ended before', async () => {
+    const { id, alex, bea } = await room(call())
+    const { database, services } = parley()
+    await say(bea, 'Here.')
+    for (let n = 0; n < 12; n++) await say(alex, `${n} ${'x'.repeat(30_000)}`)
+    const { last_sequence: before } = await sessionRow(parley(), id)
+    let left = 2
+    const ending: typeof database = {
+      ...database,
+      unhurried: (...args) => (left-- > 0 ? database.unhurried(...args) : Promise.reject(new Error('ended'))),
+    }
+    await expect(purge({ ...services, database: ending }, purgeArguments([id, '--yes']))).rejects.toThrow('ended')
+    await done(call()('control.manage_session', { session_id: id, action: 'start' }, { headers: bearer(await keyOf(parley(), 'full')) }))
+    const end = async () => (await sessionRow(parley(), id)).last_sequence
+    expect(await end()).toBeLessThan(before)
+    // With a key, so that the database numbers each.
+    while ((await end()) < before) await done(bea('post_message', { content: { text: 'Again.' } }, { key: crypto.randomUUID() }))
+    await refused(alex('post_message', { content: { text: 'Did nobody speak?' }, expected_cursor: before - 1 }), 'unread')
+  })
+
   const progressOf = (id: string) =>
     parley().database.query<object>('select indexed_sequence, messages from session_index where session_id = $1', [id])
 
