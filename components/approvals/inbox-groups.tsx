@@ -25,7 +25,7 @@ export const AskedForItem = ({ asked: { session, card } }: { asked: AskedFor }) 
 export const GroupSection = ({ group: { session, cards, together } }: { group: InboxGroup }) => (
   <section data-session={session.id} aria-label={escapeInvisible(session.title)} className="grid grid-cols-[minmax(0,1fr)] gap-3">
     <h2 className="line-clamp-2 text-[13.5px] font-medium wrap-anywhere">
-      <a dir="auto" href={`/sessions/${session.id}`} className="hover:underline">
+      <a dir="auto" href={`/sessions/${session.id}`} className="-outline-offset-2 hover:underline">
         {escapeInvisible(session.title)}
       </a>
     </h2>

@@ -58,7 +58,7 @@ const Proposed = ({ proposal, place, untitled = false }: Pick<Props, 'proposal' 
   const { type, title, description, rationale, left, source, replaced } = proposal
   const anchor = anchorOf(proposal.id)
   return (
-    <div className="grid gap-2.5 px-3.5 pt-3 pb-3 sm:px-4">
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-2.5 px-3.5 pt-3 pb-3 sm:px-4">
       <div className="card-head text-[12px] leading-5 text-muted-foreground">
         {place !== 'feed' && (
           <>

@@ -120,16 +120,18 @@ export const ConclusionPreview = ({ text }: { text: string }) => (
 )
 
 export const ConvenerFields = ({ values, problem, teams = [] }: FieldsProps) => (
-  <fieldset className="grid gap-1.5">
+  <fieldset className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-1.5">
     <legend className="mb-1.5 text-[13px] font-medium">Team</legend>
     {teams.map(({ id, name, hue, convener }) => (
       <label
         key={id}
-        className="flex h-9 items-center gap-2.5 rounded-md border bg-card px-3 text-[13px] has-checked:border-ring has-checked:bg-accent"
+        className="flex min-h-9 items-center gap-2.5 rounded-md border bg-card px-3 py-1.5 text-[13px] pointer-coarse:min-h-11 has-checked:border-ring has-checked:bg-accent"
       >
         <input type="radio" name="to" value={id} required defaultChecked={values.to === id} />
-        <TeamName team={{ name, hue }} />
-        {convener && <span className="ml-auto text-[12px] text-muted-foreground">convener now</span>}
+        <span className="min-w-0 wrap-anywhere">
+          <TeamName team={{ name, hue }} />
+        </span>
+        {convener && <span className="ml-auto shrink-0 text-[12px] text-muted-foreground">convener now</span>}
       </label>
     ))}
     {teams.length === 0 && <p className="text-[13px] text-muted-foreground">No team has joined yet.</p>}

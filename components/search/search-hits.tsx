@@ -36,7 +36,7 @@ export interface SessionMatch {
 
 const ROW = 'relative flex gap-3 px-4 py-3 hover:bg-accent/50 has-focus-visible:bg-accent/60'
 const WHOLE_ROW =
-  'after:absolute after:inset-0 focus-visible:outline-none after:focus-visible:outline-2 after:focus-visible:-outline-offset-2 after:focus-visible:outline-ring'
+  'after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-ring'
 const ROW_LINK = `truncate text-[14px] font-medium tracking-[-0.005em] ${WHOLE_ROW}`
 const ABOUT = 'flex flex-wrap items-center gap-x-2 gap-y-0.5 text-[12px] text-muted-foreground'
 const WITHIN = 'relative z-10 leading-6 underline-offset-2 hover:text-foreground hover:underline'

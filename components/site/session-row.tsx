@@ -54,7 +54,7 @@ export const SessionRow = ({ session, terms = [] }: { session: SessionSummary; t
       <div className="flex items-center gap-2">
         <a
           href={`/sessions/${session.id}`}
-          className="truncate text-[14px] font-medium tracking-[-0.005em] after:absolute after:inset-0 focus-visible:outline-none after:focus-visible:outline-2 after:focus-visible:-outline-offset-2 after:focus-visible:outline-ring"
+          className="truncate text-[14px] font-medium tracking-[-0.005em] after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-ring"
         >
           <Marked text={session.title} terms={terms} />
         </a>

@@ -36,7 +36,7 @@ export const SettingsPage = ({ frame, link, program, groups, loopGuard, wakes, n
           <a
             key={id}
             href={`#${id}`}
-            className="shrink-0 rounded-md px-2.5 py-1.5 text-muted-foreground hover:bg-secondary hover:text-foreground aria-[current]:bg-accent"
+            className="shrink-0 rounded-md px-2.5 py-1.5 -outline-offset-2 text-muted-foreground hover:bg-secondary hover:text-foreground aria-[current]:bg-accent"
           >
             {title}
           </a>

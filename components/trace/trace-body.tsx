@@ -40,7 +40,7 @@ const MONO =
   'thin-scroll max-h-[min(28rem,70dvh)] overflow-auto rounded-md border bg-code px-3 py-2 font-mono text-[12px] leading-[1.55] text-foreground'
 
 const Fields = ({ fields }: { fields: Field[] }) => (
-  <dl className="grid gap-1 not-first:mt-1.5">
+  <dl className="grid grid-cols-[minmax(0,1fr)] gap-1 not-first:mt-1.5">
     {fields.map(({ name, value, json }, i) => (
       <div key={i} className={isShort(value) ? 'flex items-baseline gap-2' : undefined}>
         <dt className="mb-0.5 shrink-0 font-mono text-[11px] text-muted-foreground">{escapeInvisible(name) || 'arguments'}</dt>

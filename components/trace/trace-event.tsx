@@ -121,7 +121,8 @@ const Terminal = ({ terminal }: { terminal: boolean }) =>
     </Badge>
   )
 
-const SUMMARY = 'flex min-h-7 cursor-pointer list-none items-center gap-2 text-[12.5px] [&::-webkit-details-marker]:hidden'
+const SUMMARY =
+  'flex min-h-7 cursor-pointer list-none items-center gap-2 text-[12.5px] -outline-offset-2 [&::-webkit-details-marker]:hidden'
 
 const Chevron = () => (
   <Icon name="chevron" className="size-3.5 shrink-0 text-muted-foreground transition-transform [details[open]>summary>&]:rotate-90" />
