@@ -62,6 +62,6 @@ const Part = ({ children }: { children: ReactNode }) => (
  *  line's link has to do. */
 export const StartRunner = ({ command }: { command: string }) => (
   <div className="mt-2 hidden max-w-3xl low:hidden sm:[#agent[data-away]~&]:block concluded:hidden!">
-    <Snippet label="Prompts wait for a runner. In a checkout of the repository:" code={command} text />
+    <Snippet label="Prompts wait for a runner. In a checkout of the repository:" code={command} />
   </div>
 )

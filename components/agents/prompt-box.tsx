@@ -49,7 +49,7 @@ export const PromptOrMessage = ({ alone, prompt, message }: { alone: boolean; pr
 )
 
 const Choice = ({ id, label, chosen }: { id: string; label: string; chosen: boolean }) => (
-  <label className="flex h-7 cursor-pointer items-center rounded-md px-2.5 text-[12px] text-muted-foreground hover:text-foreground has-checked:bg-secondary has-checked:font-medium has-checked:text-secondary-foreground has-focus-visible:outline-2 has-focus-visible:outline-ring max-sm:h-9">
+  <label className="flex h-7 cursor-pointer items-center rounded-md px-2.5 text-[12px] text-muted-foreground hover:text-foreground has-checked:bg-secondary has-checked:font-medium has-checked:text-secondary-foreground has-focus-visible:outline-2 has-focus-visible:outline-ring max-sm:h-9 pointer-coarse:min-h-9">
     <input id={id} type="radio" name="write-to" defaultChecked={chosen} className="sr-only" />
     {label}
   </label>
@@ -84,14 +84,14 @@ export const PromptBox = (props: PromptBoxProps) => {
           aria-invalid={problem !== undefined || undefined}
           placeholder={`What should ${agent} do?`}
           title="Enter for a new line, Ctrl or ⌘ with Enter to send"
-          className={cn('max-h-[30dvh] resize-none py-2 pr-11', whole ? 'min-h-28' : 'min-h-14')}
+          className={cn('max-h-[30dvh] resize-none py-2 pr-11 pointer-coarse:pr-13', whole ? 'min-h-28' : 'min-h-14')}
         />
         <Button
           type="submit"
           size="icon"
           aria-label="Send the prompt"
           title="Send the prompt (Ctrl or ⌘ with Enter)"
-          className="absolute right-1 bottom-1 size-7.5 max-sm:size-10"
+          className="absolute right-1 bottom-1 size-7.5"
         >
           <Icon name="send" />
         </Button>

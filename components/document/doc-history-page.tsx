@@ -117,14 +117,14 @@ const Changes = ({ history, comparison, children }: { history: History; comparis
 )
 
 const Compare = ({ history, comparison }: { history: History; comparison: Comparison }) => (
-  <form method="get" className="flex items-center gap-1.5 text-[12.5px] text-muted-foreground">
+  <form method="get" className="flex flex-wrap items-center gap-1.5 text-[12.5px] text-muted-foreground">
     {comparison.view === 'split' && <input type="hidden" name="view" value="split" />}
     {history.before !== undefined && <input type="hidden" name="before" value={history.before} />}
-    <Label htmlFor="from" className="font-normal">
+    <Label htmlFor="from" className="font-normal whitespace-nowrap">
       Compare v
     </Label>
     <VersionInput name="from" value={comparison.from} newest={history.newest} />
-    <Label htmlFor="to" className="font-normal">
+    <Label htmlFor="to" className="font-normal whitespace-nowrap">
       with v
     </Label>
     <VersionInput name="to" value={comparison.to} newest={history.newest} />

@@ -85,8 +85,11 @@ export const Written = ({ written: { version, by, at, age }, history }: { writte
       </a>
     )}
     {by && at && (
-      <span className="truncate tabular-nums" title={moment(at)}>
-        <TeamName team={by} /> · {age} ago
+      <span className="flex min-w-0" title={moment(at)}>
+        <span className="min-w-0 truncate">
+          <TeamName team={by} />
+        </span>
+        <span className="shrink-0 whitespace-pre tabular-nums"> · {age} ago</span>
       </span>
     )}
   </p>

@@ -15,7 +15,7 @@ export const Tabs = ({ label, tabs }: { label: string; tabs: Tab[] }) => (
         href={tab.href}
         aria-current={tab.current ? 'page' : undefined}
         className={cn(
-          'flex h-7 items-center rounded px-2.5 text-[12.5px] text-muted-foreground hover:text-foreground max-sm:h-9',
+          'flex h-7 items-center rounded px-2.5 text-[12.5px] text-muted-foreground hover:text-foreground max-sm:h-9 pointer-coarse:min-h-9',
           tab.current && 'bg-secondary font-medium text-secondary-foreground',
         )}
       >

@@ -37,7 +37,7 @@ export const TypeLinks = ({ at, filters }: { at: string; filters: Filters }) => 
         })}
         aria-current={type === filters.type ? 'true' : undefined}
         className={cn(
-          'flex h-6.5 items-center rounded px-2.5 text-[12.5px] whitespace-nowrap text-muted-foreground hover:text-foreground max-sm:h-9',
+          'flex h-6.5 items-center rounded px-2.5 text-[12.5px] whitespace-nowrap text-muted-foreground hover:text-foreground max-sm:h-9 pointer-coarse:min-h-9',
           type === filters.type && 'bg-secondary font-medium text-secondary-foreground',
         )}
       >

@@ -106,7 +106,7 @@ const Floating = () => (
       id="jump"
       type="button"
       hidden
-      className="absolute bottom-3 left-1/2 z-10 flex h-8 -translate-x-1/2 cursor-pointer items-center gap-1.5 rounded-full border bg-popover px-3.5 text-[12.5px] font-medium shadow-md hover:bg-accent"
+      className="absolute bottom-3 left-1/2 z-10 flex h-8 -translate-x-1/2 cursor-pointer items-center gap-1.5 rounded-full border bg-popover px-3.5 pointer-coarse:h-10 text-[12.5px] font-medium shadow-md hover:bg-accent"
     >
       <Icon name="down" className="size-3.5" />
       <span>Jump to latest</span>
@@ -117,7 +117,7 @@ const Floating = () => (
       hidden
       aria-label="Copy message"
       title="Copy message"
-      className="absolute top-0 right-3 grid [.pt-3>&]:top-8 size-6 cursor-pointer place-items-center rounded-md border bg-popover text-muted-foreground opacity-0 shadow-xs group-focus-within:opacity-100 group-hover:opacity-100 hover:text-foreground"
+      className="absolute top-0 right-3 grid [.pt-3>&]:top-8 size-6 cursor-pointer place-items-center rounded-md border bg-popover text-muted-foreground opacity-0 shadow-xs before:absolute before:-inset-2 group-focus-within:opacity-100 group-hover:opacity-100 hover:text-foreground"
     >
       <Icon name="copy" className="size-3.5" />
     </button>
@@ -158,7 +158,7 @@ const NothingYet = ({ session, link }: { session: SessionView; link: ServerLink 
               Connect a second team and tell it to join.
               <div className="mx-auto mt-4 grid max-w-md gap-2">
                 <Snippet {...connecting(link)} />
-                <Snippet label="To the agent" code={invitation(link, session.id)} text />
+                <Snippet label="To the agent" code={invitation(link, session.id)} />
               </div>
             </>
           )}

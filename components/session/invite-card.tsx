@@ -26,11 +26,7 @@ export const InviteCard = ({ id, invite: { url, problem, open, idempotencyKey, i
       {problem && <Alert variant="destructive">{problem}</Alert>}
       {url && (
         <>
-          <Snippet
-            label="To the agent"
-            code={`Read ${url} and join as "<your team's name>". Follow the session until it is concluded.`}
-            text
-          />
+          <Snippet label="To the agent" code={`Read ${url} and join as "<your team's name>". Follow the session until it is concluded.`} />
           <p className="text-[13px] text-muted-foreground">Hand it over now: it is shown only once.</p>
         </>
       )}

@@ -15,13 +15,13 @@ export const Teams = (props: Parameters<typeof Roster>[0]) => (
       type="button"
       hidden
       title="Show more teams"
-      className="h-8 shrink-0 cursor-pointer px-1 text-[12px] font-medium text-muted-foreground tabular-nums hover:text-foreground low:h-6"
+      className="relative h-8 shrink-0 cursor-pointer px-1 before:absolute before:-inset-2 text-[12px] font-medium text-muted-foreground tabular-nums hover:text-foreground low:h-6"
     />
   </div>
 )
 
 export const Roster = ({ id, teams, waitingFor, wakes }: Pick<SessionState, 'id' | 'teams' | 'waitingFor' | 'wakes'>) => (
-  <ul id="roster" aria-label="Teams" tabIndex={0} className="no-bar relative flex min-w-0 items-center gap-1.5 overflow-x-auto py-0.5">
+  <ul id="roster" aria-label="Teams" tabIndex={0} className="no-bar relative flex min-w-0 items-center gap-1.5 overflow-x-auto py-0.5 pr-1">
     {teams.map((team) => (
       <Chip key={team.id} session={id} team={team} woken={wakes ? WOKEN_BY_FEW : WOKEN_BY_ALL} />
     ))}
@@ -154,7 +154,7 @@ export const Listening = ({ teams, concluded, quietFor, wakes }: Pick<SessionSta
           {(!concluded && atWork(teams)) || silence(concluded, quietFor, asleep || deafness(teams))}
         </span>
       )}
-      {!concluded && <span className="min-w-0 truncate">{duty(teams)}</span>}
+      {!concluded && <span className="flex min-w-0">{duty(teams)}</span>}
     </p>
   )
 }
@@ -188,10 +188,11 @@ const duty = (teams: RosterTeam[]) => {
   const convener = teams.find((team) => team.convener)
   if (!convener) return ''
   return convener.left ? (
-    'The convener has left: any team may take over'
+    <span className="truncate">The convener has left: any team may take over</span>
   ) : (
     <>
-      <bdi>{escapeInvisible(convener.name)}</bdi> is to conclude
+      <bdi className="truncate">{escapeInvisible(convener.name)}</bdi>
+      <span className="shrink-0 whitespace-pre"> is to conclude</span>
     </>
   )
 }

@@ -41,7 +41,7 @@ const ShareCard = ({ session: { id, title, shared, url, problem, idempotencyKey 
       {problem && <Alert variant="destructive">{problem}</Alert>}
       {url && (
         <>
-          <Snippet label="Link" code={url} text />
+          <Snippet label="Link" code={url} />
           <p className="text-[13px] text-muted-foreground">Copy it now: it is shown only once.</p>
         </>
       )}

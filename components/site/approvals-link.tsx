@@ -5,7 +5,7 @@ const MOST_SHOWN = 99
 
 /** The way to the inbox, with the number that waits there. An open page puts a new one in its place. */
 export const ApprovalsLink = ({ waiting }: { waiting: number }) => (
-  <LinkButton id="approvals-link" variant="ghost" href="/approvals" data-waiting={waiting} title="Approvals" className="approvals-link">
+  <LinkButton id="approvals-link" variant="ghost" href="/approvals" data-waiting={waiting} title="Approvals" className="header-link">
     <Icon name="inbox" />
     <span aria-hidden="true" className="max-lg:hidden">
       Approvals

@@ -83,8 +83,8 @@ export const ConnectPage = ({ frame, link, program, session }: Props) => {
           <Join session={open} link={link} mayInvite={frame.person?.role === 'person'} />
         ) : (
           <Step title="2. Tell it what to do" about="The first team convenes; it tells you the session's id, which the others need.">
-            <Snippet label="To the first" code={convene(link)} text />
-            <Snippet label="To the others" code={invitation(link, '<id>')} text />
+            <Snippet label="To the first" code={convene(link)} />
+            <Snippet label="To the others" code={invitation(link, '<id>')} />
             <Instructions />
           </Step>
         )}
@@ -155,7 +155,7 @@ const Join = ({ session, link, mayInvite }: { session: Invited; link: ServerLink
       <CardDescription>Paste this to an agent; each team takes its own name. One that can only run curl needs no step 1.</CardDescription>
     </CardHeader>
     <CardContent className={SNIPPETS}>
-      <Snippet label="To the agent" code={invitation(link, session.id)} text className={WIDE} />
+      <Snippet label="To the agent" code={invitation(link, session.id)} className={WIDE} />
       {link.token && mayInvite && (
         <p className="text-[13px] text-muted-foreground lg:col-span-2">
           An agent without the access token joins by an invitation:{' '}

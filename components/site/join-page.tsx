@@ -8,11 +8,7 @@ export const JoinPage = ({ frame, guide, url }: { frame: Frame; guide: string; u
     <main id="main" className="mx-auto grid w-full max-w-3xl grid-cols-[minmax(0,1fr)] gap-6 px-4 py-7 sm:px-6">
       <div className="grid grid-cols-[minmax(0,1fr)] gap-3">
         <p className="text-[13px] text-muted-foreground">This is an invitation for an agent. Give it this line; it reads the page below.</p>
-        <Snippet
-          label="To the agent"
-          code={`Read ${url} and join as "<your team's name>". Follow the session until it is concluded.`}
-          text
-        />
+        <Snippet label="To the agent" code={`Read ${url} and join as "<your team's name>". Follow the session until it is concluded.`} />
       </div>
       <article className="prose prose-sm md-feed max-w-none" dangerouslySetInnerHTML={{ __html: renderMarkdown(guide) }} />
     </main>

@@ -106,8 +106,8 @@ const NewKey = ({ made: { key, use } }: { made: MadeKey }) => (
       <CardDescription>Copy it now: it is not shown again. Only its beginning is listed below.</CardDescription>
     </CardHeader>
     <CardContent className="grid grid-cols-[minmax(0,1fr)] gap-3">
-      <Snippet label="Key" code={key} text />
-      <Snippet label={use.label} code={use.line} text />
+      <Snippet label="Key" code={key} />
+      <Snippet label={use.label} code={use.line} />
     </CardContent>
   </Card>
 )

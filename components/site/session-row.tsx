@@ -51,10 +51,10 @@ export const SessionRow = ({ session, terms = [] }: { session: SessionSummary; t
   >
     <StatusDot {...DOTS[session.state]} className="size-2.25" />
     <div className="min-w-0 flex-1">
-      <div className="flex items-center gap-2">
+      <div className="flex items-center gap-x-2 gap-y-1 max-sm:flex-wrap">
         <a
           href={`/sessions/${session.id}`}
-          className="truncate text-[14px] font-medium tracking-[-0.005em] after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-ring"
+          className="text-[14px] leading-5 font-medium tracking-[-0.005em] wrap-anywhere max-sm:line-clamp-2 max-sm:basis-full sm:truncate after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-ring"
         >
           <Marked text={session.title} terms={terms} />
         </a>
@@ -64,7 +64,7 @@ export const SessionRow = ({ session, terms = [] }: { session: SessionSummary; t
           </Badge>
         )}
         {session.from && (
-          <Badge variant="outline" className="max-w-52 min-w-0 shrink" title={escapeInvisible(session.from.title)}>
+          <Badge variant="outline" className="max-w-full min-w-20 shrink-[9999] sm:max-w-52" title={escapeInvisible(session.from.title)}>
             <Icon name={session.from.how === 'resumed' ? 'resume' : 'fork'} className="shrink-0" />
             <span className="min-w-0 truncate">
               {session.from.how} from {escapeInvisible(session.from.title)}
@@ -72,15 +72,11 @@ export const SessionRow = ({ session, terms = [] }: { session: SessionSummary; t
           </Badge>
         )}
         {session.source ? (
-          <Badge variant="outline" className="max-sm:hidden" title="An imported transcript">
+          <Badge variant="outline" title="An imported transcript">
             {escapeInvisible(session.source)}
           </Badge>
         ) : (
-          session.state === 'concluded' && (
-            <Badge variant="concluded" className="max-sm:hidden">
-              Concluded
-            </Badge>
-          )
+          session.state === 'concluded' && <Badge variant="concluded">Concluded</Badge>
         )}
       </div>
       <p

@@ -123,15 +123,18 @@ const Header = ({ frame, crumbs }: { frame: Frame; crumbs: NonNullable<Props['cr
         <path fill="currentColor" opacity=".28" d="M4 2h8a4 4 0 0 1 4 4v3a4 4 0 0 1-4 4H8l-4 4v-4.5A4 4 0 0 1 2 9V6a4 4 0 0 1 2-4Z" />
         <path fill="currentColor" d="M7 6h7a3 3 0 0 1 3 3v3a3 3 0 0 1-2 2.800V18l-3-3H9a3 3 0 0 1-3-3V7a1 1 0 0 1 1-1Z" />
       </svg>
-      Parley
+      <span className="max-[22.4rem]:sr-only">Parley</span>
     </a>
     {crumbs.length > 0 && !isGuest(frame) && (
       <nav aria-label="Breadcrumb" className="flex min-w-0 items-center gap-1.5 text-[13px] text-muted-foreground max-[27rem]:hidden">
         {crumbs.map(({ label, href }, i) => (
-          <span key={label} className={cn('flex min-w-0 items-center gap-1.5', i > 0 && 'max-sm:hidden')}>
+          <span
+            key={label}
+            className={cn('flex min-w-0 items-center gap-1.5', i > 0 && 'max-sm:hidden', i === crumbs.length - 1 && 'shrink-[99]')}
+          >
             <Icon name="chevron" className="size-3.5 shrink-0 opacity-60" />
             {href ? (
-              <a href={href} className="hover:text-foreground">
+              <a href={href} className="truncate hover:text-foreground">
                 {label}
               </a>
             ) : (
@@ -141,32 +144,38 @@ const Header = ({ frame, crumbs }: { frame: Frame; crumbs: NonNullable<Props['cr
         ))}
       </nav>
     )}
-    <div className="ml-auto flex items-center gap-1">
+    <div className="ml-auto flex items-center gap-1 max-sm:gap-0.5">
       {isGuest(frame) ? <Badge>Shared, read only</Badge> : <HeaderLinks search={!/^\/search\b/.test(frame.path)} waiting={frame.waiting} />}
-      <ThemeButton path={frame.path} />
+      <ThemeButton path={frame.path} className={isGuest(frame) ? undefined : ELSEWHERE_ON_A_PHONE} />
       {!isGuest(frame) && <Identity frame={frame} />}
     </div>
   </header>
 )
 
+// Settings have the theme too, and home and sessions the way to connect: a phone's header has no room for all.
+const ELSEWHERE_ON_A_PHONE = 'max-sm:hidden'
+
 const HeaderLinks = ({ search, waiting }: { search: boolean; waiting: number }) => (
   <>
     {search && <Search />}
     <ApprovalsLink waiting={waiting} />
-    <LinkButton variant="ghost" href="/records" className="px-2.5 max-lg:hidden">
-      Records
+    <LinkButton variant="ghost" href="/records" title="Records" className="header-link">
+      <Icon name="records" />
+      <span className="max-lg:sr-only">Records</span>
     </LinkButton>
+    {search && (
+      <LinkButton variant="ghost" size="icon" href="/search" aria-label="Search everything" title="Search everything" className="md:hidden">
+        <Icon name="search" />
+      </LinkButton>
+    )}
     <LinkButton
       variant="ghost"
       size="icon"
-      href="/search"
-      aria-label="Search everything"
-      title="Search everything"
-      className={cn(search && 'md:hidden')}
+      href="/connect"
+      aria-label="Connect an agent"
+      title="Connect an agent"
+      className={ELSEWHERE_ON_A_PHONE}
     >
-      <Icon name="search" />
-    </LinkButton>
-    <LinkButton variant="ghost" size="icon" href="/connect" aria-label="Connect an agent" title="Connect an agent">
       <Icon name="plug" />
     </LinkButton>
     <LinkButton variant="ghost" size="icon" href="/settings" aria-label="Settings" title="Settings">
@@ -178,10 +187,10 @@ const HeaderLinks = ({ search, waiting }: { search: boolean; waiting: number }) 
 // The key that leads here (public/parley.js) is shown while nothing is typed.
 const Search = () => (
   <form action="/search" role="search" aria-label="Everything" className="relative mr-1 max-md:hidden">
-    <SearchBox required aria-label="Search everything" placeholder="Search everything" className="peer w-52 lg:w-60" />
+    <SearchBox required aria-label="Search everything" placeholder="Search everything" className="peer w-44 lg:w-60" />
     <kbd
       aria-hidden="true"
-      className="pointer-events-none absolute top-1.5 right-2 rounded border bg-secondary px-1.5 text-[11px] leading-4.5 text-muted-foreground peer-focus:hidden peer-not-placeholder-shown:hidden noscript:hidden"
+      className="pointer-events-none absolute inset-y-0 right-2 my-auto h-fit rounded border bg-secondary px-1.5 text-[11px] leading-4.5 text-muted-foreground peer-focus:hidden peer-not-placeholder-shown:hidden noscript:hidden"
     >
       /
     </kbd>
@@ -189,8 +198,8 @@ const Search = () => (
 )
 
 // One button for each theme, of which only the current theme's shows: public/theme.js changes nothing but the theme.
-const ThemeButton = ({ path }: { path: string }) => (
-  <form method="post" action="/theme" className="flex">
+const ThemeButton = ({ path, className }: { path: string; className: string | undefined }) => (
+  <form method="post" action="/theme" className={cn('flex', className)}>
     <input type="hidden" name="back" value={path} />
     {THEMES.map((theme, i) => {
       const next = THEMES[(i + 1) % THEMES.length]!
@@ -222,8 +231,8 @@ const IN_FORCE: Record<Theme, string> = {
 
 const Identity = ({ frame: { person, path } }: { frame: Frame }) =>
   person ? (
-    <form method="post" action="/sign-out" className="ml-1 flex items-center gap-2 border-l pl-2">
-      <span className="max-w-40 truncate text-[12.5px] text-muted-foreground max-sm:hidden">
+    <form method="post" action="/sign-out" className="flex items-center gap-2 sm:ml-1 sm:border-l sm:pl-2">
+      <span className="max-w-24 truncate text-[12.5px] text-muted-foreground max-sm:hidden lg:max-w-40">
         {escapeInvisible(person.name)}
         {person.role === 'reader' && ' (reads only)'}
       </span>

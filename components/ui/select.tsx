@@ -7,14 +7,11 @@ export const Select = ({ className, ...props }: ComponentProps<'select'>) => (
     <select
       data-slot="select"
       className={cn(
-        'h-8 w-full min-w-0 cursor-pointer appearance-none truncate rounded-md border bg-card pr-7 pl-2 text-[13px] shadow-xs outline-none focus-visible:border-ring focus-visible:ring-2 focus-visible:ring-ring/40 max-sm:h-9 max-sm:text-base',
+        'h-8 w-full min-w-0 cursor-pointer appearance-none truncate rounded-md border bg-card pr-7 pl-2 text-[13px] shadow-xs outline-none focus-visible:border-ring focus-visible:ring-2 focus-visible:ring-ring/40 max-sm:h-9 max-sm:text-base pointer-coarse:min-h-10',
         className,
       )}
       {...props}
     />
-    <Icon
-      name="chevron"
-      className="pointer-events-none absolute top-2.25 right-2 size-3.5 rotate-90 text-muted-foreground max-sm:top-2.75"
-    />
+    <Icon name="chevron" className="pointer-events-none absolute inset-y-0 right-2 my-auto size-3.5 rotate-90 text-muted-foreground" />
   </span>
 )

@@ -13,18 +13,29 @@ const NARROW = { ...MOBILE, viewport: { width: 320, height: 640 } }
 const { parley, using, asRobin } = withSite()
 let at: string
 let traced: string
+let documented: string
+let resumed: string
 
 beforeAll(async () => {
-  const { id, path, propose } = await proposalRoom(parley.post, 'A title that is long enough to need the whole width of a phone')
+  const { id, path, alex, propose } = await proposalRoom(parley.post, 'A title that is long enough to need the whole width of a phone')
   at = path
   await parley.post(`${at}/join`, { team_name: LONG_NAME })
   await propose({ title: 'Measure again', description: `${WIDE_TABLE}\n\n\`\`\`sh\n${LONG_LINE}\n\`\`\`` })
-  await propose({ title: 'Write it down', description: 'In the document.' })
+  for (const title of ['Write it down', 'Tell the editors']) await propose({ title, description: 'In the document.' })
   await parley.post(
     `/sessions/${id}/messages`,
     { content: { text: 'The parser takes 9.6 s.' } },
     (await parley.post(`${at}/join`, { team_name: 'Cleo' })).team_id,
   )
+  await parley.post(`${at}/work`, { items: [{ title: `Measure ${'again '.repeat(20)}` }] }, alex)
+  const old = await parley.post('/sessions', { title: 'Naming the release', description: '', creator_team_name: LONG_NAME })
+  documented = `/sessions/${old.session_id}`
+  await parley.post(`${documented}/doc/append`, { text: 'It is 4.0.' }, old.team_id)
+  await parley.post(`${documented}/conclude`, { summary_section: 'It is 4.0.' }, old.team_id)
+  const title = 'Naming everything else that has a name by now'
+  const next = await parley.post('/sessions', { title, description: '', creator_team_name: LONG_NAME, resume_from: old.session_id })
+  resumed = `/sessions/${next.session_id}`
+  await parley.post(`${resumed}/doc/append`, { text: 'The tools.' }, next.team_id)
   const call = { type: 'tool_call', tool: 'shell', content: { tool: 'shell', arguments: { command: LONG_LINE } } }
   const served = { ...parley, database: parley.services.database } as never
   traced = `/sessions/${(await trace(served, [[{ type: 'user_input', text: 'Measure' }, call]], { title: 'Measured once' })).id}`
@@ -97,4 +108,111 @@ test('the focus shows on rows that are links, and where a box would cut it off i
       rings[path] = await ringOf(page, selector, pseudo)
     }
     expect([...new Set(Object.values(rings))], JSON.stringify(rings)).toEqual(['2px inside'])
+  }))
+
+const boxes = (page: Page, selector: string) =>
+  page.locator(selector).evaluateAll((all) =>
+    all
+      .filter((one) => one.checkVisibility())
+      .map((one) => {
+        const { width, height } = one.getBoundingClientRect()
+        return { name: one.getAttribute('aria-label') ?? one.textContent.trim(), width: Math.round(width), height: Math.round(height) }
+      }),
+  )
+
+test('a phone leads from home to the records in one tap, and what a finger is to tap is large enough', () =>
+  using(NARROW, async (page) => {
+    const small: string[] = []
+    for (const path of ['/', '/sign-in', at, '/approvals']) {
+      if (path === at) await asRobin(page)
+      await page.goto(path)
+      expect([path, await sideways(page)]).toEqual([path, 0])
+      for (const { name, width, height } of await boxes(page, ':is(header, main) [data-slot=button], #message'))
+        if (Math.min(width, height) < 36) small.push(`${path}: ${name}, ${width} x ${height}`)
+    }
+    expect(small).toEqual([])
+    await page.goto('/')
+    await page.locator('header').getByRole('link', { name: 'Records' }).tap()
+    await page.waitForURL('**/records')
+    await page.goto('/search')
+    expect(await page.locator('header [href="/search"]').count()).toBe(0)
+  }))
+
+test('at 320 px a heading stands above the tabs, and what compares versions is whole', () =>
+  using(NARROW, async (page) => {
+    await page.goto('/approvals')
+    const [heading, tabs] = [(await page.locator('h1').boundingBox())!, (await page.locator('[aria-label=Which]').boundingBox())!]
+    const text = await page.locator('h1').evaluate((h1) => {
+      const range = document.createRange()
+      range.selectNodeContents(h1)
+      return range.getBoundingClientRect().width
+    })
+    expect(heading.y + heading.height <= tabs.y || heading.x + text <= tabs.x).toBe(true)
+    const summary = page.locator('#groups summary', { hasText: 'Approve these' })
+    await asRobin(page, '/approvals')
+    expect(await summary.locator('svg').isVisible()).toBe(true)
+    await page.goto(`${documented}/history`)
+    expect(await cutBy(page.getByRole('button', { name: 'Compare' }))).toBe(0)
+  }))
+
+test('in the list of sessions the title goes before its badges, and a phone has them below it', async () => {
+  for (const [options, least] of [
+    [MOBILE, 200],
+    [{ viewport: { width: 700, height: 800 } }, 250],
+  ] as const)
+    await using(options, async (page) => {
+      await page.goto('/')
+      const title = page.locator(`#sessions a[href="${resumed}"]`)
+      expect((await title.boundingBox())!.width).toBeGreaterThan(least)
+      expect(
+        await page.locator(`#sessions li:has(a[href="${documented}"])`).locator('[data-slot=badge]', { hasText: 'Concluded' }).isVisible(),
+      ).toBe(true)
+    })
+})
+
+test('what can be done about an item of the board lies over nothing that one reads', () =>
+  using({ viewport: { width: 1280, height: 800 } }, async (page) => {
+    await asRobin(page, `${at}/board`)
+    const item = page.locator('.work').first()
+    await item.hover()
+    const [acts, title] = [(await item.locator('.work-acts').boundingBox())!, (await item.locator('p').first().boundingBox())!]
+    expect(acts.y).toBeGreaterThanOrEqual(title.y + title.height - 6)
+    const facts = (await item.locator('.work-facts').boundingBox())!
+    expect(facts.x + facts.width).toBeLessThanOrEqual(acts.x)
+  }))
+
+test('a name is cut before what is said of it; a command breaks, a configuration keeps its lines', () =>
+  using({ viewport: { width: 1024, height: 700 } }, async (page) => {
+    await asRobin(page, resumed)
+    for (const said of ['is to conclude', ' · '])
+      expect([
+        said,
+        await page
+          .locator('#listening span, #written span')
+          .getByText(said)
+          .last()
+          .evaluate((one) => one.scrollWidth - one.clientWidth),
+      ]).toEqual([said, 0])
+    expect(await cutBy(page.locator('#written'))).toBe(0)
+    await page.goto('/connect')
+    for (const [name, breaks] of [
+      ['Post', true],
+      ['opencode.json', false],
+    ] as const) {
+      const style = await page
+        .locator('figure', { hasText: name })
+        .first()
+        .locator('pre')
+        .evaluate((pre) => getComputedStyle(pre).whiteSpace)
+      expect([name, style]).toEqual([name, breaks ? 'pre-wrap' : 'pre'])
+    }
+  }))
+
+test('in a low window the last chip of the teams keeps its dot', () =>
+  using({ ...MOBILE, viewport: { width: 844, height: 390 } }, async (page) => {
+    await page.goto(at)
+    await page.locator('#roster').evaluate((list) => list.scrollTo(1_000, 0))
+    const dot = page.locator('#roster li').last().locator('.dot').last()
+    const [{ x, width }, list] = [(await dot.boundingBox())!, (await page.locator('#roster').boundingBox())!]
+    expect(x + width + 2).toBeLessThanOrEqual(list.x + list.width)
   }))
