@@ -20,9 +20,12 @@ export interface Heading {
  *  hostile text (one endless paragraph). */
 export const headingsOf = (doc: string): Heading[] => structureOf(doc).headings
 
-/** The text, with the code fence or HTML block closed that it leaves open: a text that follows after a blank line would belong to it. */
+/** What closes the code fence or HTML block that the text leaves open; '' where a blank line does. */
+export const closingOf = (doc: string): string | undefined => structureOf(doc).closing
+
+/** The text, with what it leaves open closed: a text that follows after a blank line would belong to it. */
 export const withBlockClosed = (doc: string): string => {
-  const { closing } = structureOf(doc)
+  const closing = closingOf(doc)
   return closing ? `${doc.replace(/\n$/, '')}\n${closing}` : doc
 }
 

@@ -82,6 +82,11 @@ test('document, teams, title and conclusion follow, where things may move; a reo
     await row(page, 'on we go')
     expect(await page.locator('h1 + [data-slot=badge]').textContent()).toBe('Live')
     expect(await page.locator('#conclusion').isVisible()).toBe(false)
+
+    await post(`${path}/doc/append`, { text: '- found late' }, bea.team_id)
+    await page.locator('#doc li.flash', { hasText: 'found late' }).waitFor(LATER)
+    expect(await page.locator('#doc .flash').count()).toBe(1) // the conclusion behind it is not
+    await page.locator('#doc ul + h2', { hasText: 'Conclusion' }).waitFor(SOON)
     expect(complaints).toEqual([])
   }))
 

@@ -98,6 +98,16 @@ throughEveryDoor((call, parley) => {
       expect((await feedOf(alex)).filter(({ event }) => event === 'session_concluded')).toHaveLength(2)
     })
 
+    test('what is appended after a reopening stands before the conclusion, which the next one replaces', async () => {
+      const { alex, bea } = await room(call)
+      await done(alex('conclude_session', { summary_section: 'first' }))
+      await done(alex('reopen_session', { reason: 'One thing more.' }))
+      await done(bea('append_to_session_doc', { text: '- found late' }))
+      expect((await done(alex('read_session_doc'))).content).toBe('- found late\n\n## Conclusion\n\nfirst\n')
+      await done(alex('conclude_session', { summary_section: 'second' }))
+      expect((await done(alex('read_session_doc'))).content).toBe('- found late\n\n## Conclusion\n\nsecond\n')
+    })
+
     test('10 conclusions at once leave one section, ten events and a closed session', async () => {
       const { alex, bea } = await room(call)
       const answers = await Promise.all(

@@ -6,6 +6,7 @@ import { cutText, fitting, jsonLength } from '../../core/budget.ts'
 import { refuse } from '../../core/errors.ts'
 import { utf8Bytes } from '../../core/text/text.ts'
 import { documentVersions, readDocument, readVersion } from '../../stores/documents.ts'
+import { withAppended } from './append.ts'
 import { writeDoc } from './doc-write.ts'
 import { fittingOutline, outlineOf, sectionNamed, sectionsOf, textOf, withSection, type Section } from './outline.ts'
 import { existingSession, writableSession } from '../preconditions.ts'
@@ -149,10 +150,11 @@ const withinLimit = (content: string): string =>
         limit_bytes: DOC_LIMIT_BYTES,
       })
 
-/** Appends at most 64 KiB, on a new line; over REST the body may be the markdown itself. 413 when the document would exceed 512 KiB. */
+/** Appends at most 64 KiB, on a new line; before the section Conclusion if the document ends with it. Over REST the body may be the markdown itself. 413 when the document would exceed 512 KiB. */
 export const appendToSessionDoc = op({
   name: 'append_to_session_doc',
-  summary: 'Add text at the end of the document, on a new line. Needs no version and never conflicts: the way to add a note.',
+  summary:
+    'Add text at the end of the document, before its conclusion, on a new line. Needs no version and never conflicts: the way to add a note.',
   route: ['POST', '/sessions/:session_id/doc/append'],
   callers: [team, person],
   effect: 'write',
@@ -166,8 +168,7 @@ export const appendToSessionDoc = op({
   async run(context, { session_id, text }) {
     writableSession(context)
     const { content } = await readDocument(context.queries, session_id)
-    const longer = content === '' || content.endsWith('\n') ? content + text : `${content}\n${text}`
-    return writeDoc(context, session_id, withinLimit(longer))
+    return writeDoc(context, session_id, withinLimit(withAppended(content, text)))
   },
 })
 

@@ -31,6 +31,16 @@ const updateDoc: Command = {
   },
 }
 
+// On a new line at the end; before the conclusion of a document that ends with it.
+const appended = (doc: string, text: string): string => {
+  const lines = doc.split('\n')
+  const from = lines.indexOf('## Conclusion')
+  if (from < 0 || lines.slice(from + 1).some((line) => /^##? /.test(line)))
+    return doc === '' || doc.endsWith('\n') ? doc + text : `${doc}\n${text}`
+  const before = `${lines.slice(0, from).join('\n')}`.trimEnd()
+  return `${`${before}${before && '\n'}${text}`.trimEnd()}\n\n${lines.slice(from).join('\n')}`
+}
+
 const append: Command = {
   op: 'append_to_session_doc',
   draws: { text: upTo(4) },
@@ -44,7 +54,7 @@ const append: Command = {
       after() {
         const before = contentOf(room)
         if (before === undefined) writeDoc(room, undefined, speaker)
-        else writeDoc(room, before === '' || before.endsWith('\n') ? before + text : `${before}\n${text}`, speaker)
+        else writeDoc(room, appended(before, text), speaker)
       },
     }
   },
