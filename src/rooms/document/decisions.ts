@@ -32,10 +32,12 @@ const said = ({ title, description }: Pick<WrittenDecision, 'title' | 'descripti
 // of a link, the numbers of a list, a star that emphasizes no words (2**10, src/*.ts).
 const MARKED = /(?<![`\\])(`+)(?!`)([^`]+)\1(?!`)|(?<=^|[\s("'“])(\*{1,3})([\p{L}\p{N}`"'“([](?:[^*]*[^\s*\\])?)\3(?=$|[\s.,;:!?)"'”])/gu
 const unmarked = (text: string): string =>
-  text.replace(MARKED, (_, ticks: string | undefined, code: string, _stars, words: string) => {
+  text.replace(MARKED, (_, ticks: string | undefined, code: string, _stars, words: string, at: number) => {
     if (ticks === undefined) return unmarked(words)
-    return ticks.length < 3 ? code : code.replace(/^[^\n]*\n/, '') // a fence's first line says its language
+    return ticks.length >= 3 && beginsLine(text, at) ? code.replace(/^[^\n]*\n/, '') : code // a fence's first line says its language
   })
+
+const beginsLine = (text: string, at: number) => text.slice(text.lastIndexOf('\n', at - 1) + 1, at).trim() === ''
 
 const plain = (text: string) => oneLine(text).replace(/[~|&]/g, '\\$&')
 
