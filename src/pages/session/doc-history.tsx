@@ -14,7 +14,7 @@ import type { Services } from '../../process/services.ts'
 import { documentVersions, readVersion } from '../../stores/documents.ts'
 import { roster } from '../../stores/members.ts'
 import type { Http } from '../../doors/http/http.ts'
-import { numberIn } from '../../doors/http/query.ts'
+import { numberIn, wholeNumber } from '../../doors/http/query.ts'
 import { performAsPerson, assertActor, nextIdempotencyKey, problemOf } from '../forms/perform-as-person.ts'
 import { frameOf, page, seeOther, type Site } from '../respond.tsx'
 import { teamLookup } from './team-lookup.ts'
@@ -48,7 +48,7 @@ export const restoreVersion = async (c: Http, site: Site): Promise<Response> => 
   const session_id = c.req.param('id')!
   const { version, expected_version, key: idempotencyKey } = valuesOf(await formOf(c))
   await existingSession(site.services.database, session_id)
-  const { content } = await versionOf(site.services, session_id, Number(version))
+  const { content } = await versionOf(site.services, session_id, wholeNumber('version', version ?? ''))
   const outcome = await performAsPerson(c, site, updateSessionDoc, idempotencyKey, {
     session_id,
     content,
