@@ -12,6 +12,8 @@ const LONGEST_HEAD = LENGTH / 8 // of a table, or a code fence's first line: rep
 const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/
 const HEADING = /^#{1,6}\s/
 const ITEM = /^(?:[-*+]|\d{1,9}[.)])\s/
+/** The mark of a list item that may begin with a fence or an HTML block. */
+export const BLOCK_ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)]) {1,4}(?=[`~<])/
 /** The line under a table's head. */
 export const DELIMITERS = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*(?:\|[ \t]*)?$/
 
@@ -65,15 +67,16 @@ function* unitsOf(text: string): Generator<string> {
   for (let i = 0; i < lines.length; i++) {
     const line = lines[i]!
     const html = htmlBlockAt(line, i > 0 && lines[i - 1]!.trim() !== '')
-    const fence = FENCE.exec(line)?.[1]
+    const item = BLOCK_ITEM.exec(line)?.[0].length ?? 0
+    const fence = FENCE.exec(line.slice(item))?.[1]
     const first = i
     if (html) {
       while (i < lines.length - 1 && !html.ends.test(lines[i]!)) i++
       yield* htmlInParts(lines.slice(first, i + 1), html)
     } else if (fence !== undefined && line.length <= LONGEST_HEAD) {
-      const closing = new RegExp(`^ {0,3}${fence[0]}{${fence.length},} *$`)
-      do i++
-      while (i < lines.length && !closing.test(lines[i]!))
+      const closing = new RegExp(`^ {0,${item + 3}}${fence[0]}{${fence.length},} *$`)
+      const isWithin = (line: string) => item === 0 || line.trim() === '' || line.search(/[^ ]/) >= item
+      while (i < lines.length - 1 && isWithin(lines[i + 1]!) && !closing.test(lines[++i]!));
       yield* codeInParts(lines.slice(first, i + 1), fence)
     } else yield* stretchesOf(line)
   }

@@ -1,11 +1,12 @@
 // The headings of a markdown text. Lines inside code fences and HTML blocks are none.
-import { DELIMITERS, LONGEST_UNIT } from './chunks.ts'
+import { BLOCK_ITEM, DELIMITERS, LONGEST_UNIT } from './chunks.ts'
 import { htmlBlockAt, type HtmlBlock } from './html-blocks.ts'
 
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]([^]*))?$/
 const FENCE = /^ {0,3}(`{3,}|~{3,})([^]*)$/
 const UNDERLINE = /^ {0,3}(=+|-+)[ \t]*$/
 const BREAK = /^ {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$/
+const NOT_FIRST = /^ *(?!1[.)])\d/ // such an item ends no paragraph
 const QUOTE_OR_ITEM = /^ {0,3}(?:>|[-*+][ \t]|\d{1,9}[.)][ \t])/
 const INDENTED = /^(?: {4}|\t)/
 
@@ -49,15 +50,24 @@ const structureOf = (doc: string): { headings: Heading[]; closing: string | unde
   let fence: string | undefined
   let html: HtmlBlock | undefined
   let paragraph: { line: number; text: string[] } | undefined // becomes a heading if it is underlined
+  let item = 0 // the indentation of the last list item that begins with a fence or tag: what is open in it ends with it
   let within = false // inside a quote, a list item or a table, which lasts to the next blank line
   doc.split('\n').forEach((raw, line) => {
     const text = raw.replace(/\r$/, '')
-    const mark = fenceOf(text)
+    if (item > 0 && text.trim() !== '' && text.search(/[^ ]/) < item) {
+      fence = html = undefined
+      item = 0
+    }
     if (fence) {
+      const mark = fenceOf(item > 0 ? text.trimStart() : text)
       if (mark && mark[0] === fence[0] && mark.length >= fence.length && text.trim() === mark) fence = undefined
       return
     }
-    html ??= htmlBlockAt(text, paragraph !== undefined || within)
+    const begun = html ? '' : (BLOCK_ITEM.exec(text)?.[0] ?? '')
+    const marker = paragraph && NOT_FIRST.test(begun) ? '' : begun
+    html ??= htmlBlockAt(text.slice(marker.length), marker === '' && (paragraph !== undefined || within))
+    const mark = html ? undefined : fenceOf(text.slice(marker.length))
+    if (marker !== '') item = marker.length
     if (html) {
       if (html.ends.test(text)) html = undefined
       paragraph = undefined
@@ -75,7 +85,7 @@ const structureOf = (doc: string): { headings: Heading[]; closing: string | unde
     else if (paragraph) paragraph.text.push(text.trim())
     else paragraph = { line, text: [text.trim()] }
   })
-  return { headings, closing: fence ?? html?.closing }
+  return { headings, closing: item > 0 && (fence || html) ? '' : (fence ?? html?.closing) }
 }
 
 const levelOf = (underline: RegExpExecArray) => (underline[1]![0] === '=' ? 1 : 2)

@@ -89,6 +89,14 @@ describe('withConclusion', () => {
     expect(withConclusion(doc, 'two')).toEndWith(lines('text', closing, '', '## Conclusion', '', 'two'))
   })
 
+  test('code and comments that a list item begins with end with it, and hold no heading', () => {
+    for (const item of [lines('- ```sh', '  ## Conclusion', '  ```'), lines('1. <!--', '   ## Conclusion'), lines('- ~~~', '  open')]) {
+      const doc = `# S\n\n${item}`
+      expect(withConclusion(doc, 'new')).toBe(`${doc}\n## Conclusion\n\nnew\n`)
+      expect(withConclusion(`${doc}\n## Conclusion\n\nold\n`, 'new')).toBe(`${doc}\n## Conclusion\n\nnew\n`)
+    }
+  })
+
   test('a block that a blank line ends needs no more than that', () => {
     expect(withConclusion(lines('<details>', 'text'), 'new')).toBe(lines('<details>', 'text', '', '## Conclusion', '', 'new'))
   })

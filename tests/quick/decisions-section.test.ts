@@ -179,6 +179,9 @@ describe('an approved decision in the doc [E15]', () => {
     '<!--',
     '-->',
     '<pre>',
+    '- ```sh',
+    '  ```',
+    '- <!--',
     '</pre>',
     '<div>',
   )

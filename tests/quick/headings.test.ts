@@ -102,6 +102,38 @@ describe('a heading of the page is one of the outline', () => {
     )
   })
 
+  // A blank line follows each: without it marked takes the next line for one of the item.
+  test('whatever a list item begins with', () => {
+    const part = fc.constantFrom(
+      '# One',
+      'text',
+      '',
+      '---',
+      '- item',
+      '- `code`',
+      '```',
+      '<!-- x -->',
+      '- ```sh\n  ## in\n  ```',
+      '- ```\n  ## in\n\n  ```',
+      '- ~~~\n  ## never closed',
+      '10. ~~~\n    ## in\n    ~~~',
+      '2. ```',
+      '- <!--\n  ## in\n\n  -->',
+      '* <pre>\n  ## in',
+      '1. <div>\n   ## in\n',
+      '- <b>\n  ## in',
+    )
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 6 }), (parts) => {
+        const doc = parts.map((one) => (one.includes('\n') ? `${one}\n` : one)).join('\n')
+        expect(listed(doc), JSON.stringify(doc)).toEqual(shown(doc))
+      }),
+      { ...DRAWN, numRuns: 4_000 },
+    )
+    const long = `- \`\`\`sh\n  # in\n  \`\`\`\n\n${'A paragraph of some more words.\n\n'.repeat(500)}## Last\n`
+    expect([listed(long), shown(long)]).toEqual([[[2, 'Last']], [[2, 'Last']]])
+  })
+
   test.each([
     ['<!--', '-->'],
     ['<pre>', '</pre>'],

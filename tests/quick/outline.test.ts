@@ -79,7 +79,7 @@ describe('sections', () => {
   })
 
   test('one is replaced and every other keeps its text, whatever the doc', () => {
-    const line = fc.constantFrom('# A', '## B', '### C', 'text', '', '```', '---', '- item', '<!--', '-->', '<div>')
+    const line = fc.constantFrom('# A', '## B', '### C', 'text', '', '```', '---', '- item', '<!--', '-->', '<div>', '- ```')
     const text = fc.constantFrom('new', '', 'new\n\nlines\n', '### Deeper\nnew', '```\n## no\n```', '<div>', '<!--', '-->')
     fc.assert(
       fc.property(fc.array(line, { maxLength: 15 }), fc.nat(14), text, (lines, at, content) => {
