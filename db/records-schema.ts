@@ -26,6 +26,14 @@ export interface Source {
   found: boolean
 }
 
+/** Whose claim ended while its session took no writes, and how. */
+export interface Untold {
+  team_id: string | null
+  team_name: string | null
+  reason: 'handed_back' | 'lease_expired' | 'left' | 'taken_back'
+  by: string | null
+}
+
 /** What was proposed. Of an action item `owner`, `due_date` and `priority`; of a decision `rationale` and `decided_by`. */
 export interface ProposalData {
   title: string
@@ -145,6 +153,7 @@ export const items = pgTable(
     overlapAllowed: boolean().notNull().default(false), // of programs from before: with it they let a claim widen over any other
     note: text(),
     result: text(),
+    untold: jsonb().$type<Untold>(), // the session is told when it takes writes again
     withdrawnAt: at(), // of an action item that a person withdrew: it is dropped, and only a person brings it back
     createdAt: at().notNull(),
     updatedAt: at().notNull(),

@@ -15,6 +15,7 @@ import { notifyPeople } from '../notices/notify-people.ts'
 import { existingSession, refuseArchived, refuseUnknownSession, writableSession } from './preconditions.ts'
 import { description, DOC_BODY_BYTES, op, reason, section, sessionId, time, title, version } from './schemas.ts'
 import { team } from './team-caller.ts'
+import { appendUntold } from './work/released-work.ts'
 
 /** The session's data without its feed and document. Calls at the same time share one read. */
 export const getSession = op({
@@ -198,6 +199,7 @@ export const reopenSession = op({
     if (session.status === 'active') refuse('conflict', 'This session is already open.')
     await setClosed(context.queries, session.id, false)
     const { at } = await context.append(input.session_id, { event: 'session_reopened', by: authorOf(context).name, reason: input.reason })
+    await appendUntold(context, { ...session, status: 'active' })
     return { status: 'active' as const, at }
   },
 })

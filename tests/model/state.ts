@@ -36,6 +36,7 @@ export interface Item {
   holder: string | null // a handle; of what is done, who did it
   holderName: string | null
   withdrawn: boolean
+  untold?: Pick<Team, 'handle' | 'name'> // who left with it while the session was concluded
   note: string | null
   result: string | null
 }

@@ -8,6 +8,7 @@ import { agentOf, noOrder, setAgent, setAgentState } from '../../stores/control/
 import { openTasks } from '../../stores/control/tasks.ts'
 import { worktreeById } from '../../stores/control/worktrees.ts'
 import { keysOfSession, revokeKeys } from '../../stores/keys.ts'
+import { appendUntold } from '../../rooms/work/released-work.ts'
 import { setArchived, type Session } from '../../stores/sessions.ts'
 import { keyTopic } from '../keys/keys.ts'
 import { nameOf, ownSession, reachedLocked } from '../reach.ts'
@@ -57,6 +58,7 @@ const start = async (context: Context, session: Session) => {
   if (session.archivedAt !== null) {
     await setArchived(queries, session.id, false)
     await context.append(session.id, { event: 'session_restored', by: nameOf(caller) }, { evenClosed: true })
+    await appendUntold(context, { ...session, archivedAt: null })
   }
   await setAgent(queries, session.id, { held: false, heldBy: null, heldAt: null })
   const place = session.worktreeId === null ? undefined : await worktreeById(queries, session.worktreeId)

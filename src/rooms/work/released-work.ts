@@ -1,27 +1,42 @@
 // Work that is open again because its claim has ended.
+import type { Untold } from '../../../db/records-schema.ts'
 import type { Context } from '../../operations/context.ts'
-import { releaseClaimsOf, type Released } from '../../stores/records/leases.ts'
+import { setItem } from '../../stores/records/items.ts'
+import { releaseClaimsOf, takeUntold, type Released } from '../../stores/records/leases.ts'
 import { takesWrites, type Session } from '../../stores/sessions.ts'
 
 export interface Release {
-  reason: 'handed_back' | 'lease_expired' | 'left' | 'taken_back'
+  reason: Untold['reason']
   /** Who did it; nobody when a lease ran out. */
   by: string | null
   note?: string | undefined
 }
 
-/** Tells the session that these items can be claimed. Nothing is added to a feed that has ended. */
+/** Tells the session that these items can be claimed. Nothing is added to a feed that has ended: it is told when it goes on. */
 export const appendReleased = async (
   context: Context,
   session: Session,
   released: readonly Released[],
   { reason, by, note }: Release,
 ): Promise<void> => {
-  if (!takesWrites(session)) return
   for (const { id, title, teamId, teamName } of released) {
+    if (!takesWrites(session)) {
+      await setItem(context.queries, id, { untold: { team_id: teamId, team_name: teamName, reason, by } })
+      continue
+    }
     const content = { event: 'work_released', item_id: id, title, team: teamName, team_id: teamId, by, reason, note: note ?? null }
     const to = reason === 'taken_back' && teamId !== null ? { to: [teamId] } : {}
-    await context.append(session.id, content, { ...to, ...(by === null && { doneBy: null }) })
+    const doneBy = by === null ? { doneBy: null } : reason === 'left' ? { doneBy: teamId } : {}
+    await context.append(session.id, content, { ...to, ...doneBy })
+  }
+}
+
+/** Tells a session that goes on whose claims ended meanwhile. */
+export const appendUntold = async (context: Context, session: Session): Promise<void> => {
+  if (!takesWrites(session)) return
+  for (const { id, title, untold } of await takeUntold(context.queries, session.id)) {
+    const { team_id: teamId, team_name: teamName, reason, by } = untold
+    await appendReleased(context, session, [{ id, title, teamId, teamName }], { reason, by })
   }
 }
 

@@ -1,6 +1,7 @@
 // When a claim is over. Nothing is written while it holds: its lease runs from when it was last renewed or its team was last seen, by the
 // database's clock, so that it ends for every reader at the same moment. Whoever finds it over writes that down, under the session's lock.
 import type { Queries } from '../../../db/database.ts'
+import type { Untold } from '../../../db/records-schema.ts'
 
 // Of an item `i`, with its holder's row `p`; the lease in seconds is $2. A wait in flight counts up to now; none is
 // asked for first, since `least` passes over null.
@@ -46,6 +47,17 @@ export const releaseClaimsOf = ({ query }: Queries, sessionId: string, teamId: s
      update items i set ${OPENED} from was where i.id = was.id returning ${NAMED}`,
     [sessionId, teamId],
   )
+
+/** The items of a session that are open since a claim ended of which it was not told, in the order of planning. From then on it counts as
+ *  told. */
+export const takeUntold = async ({ query }: Queries, sessionId: string): Promise<{ id: string; title: string; untold: Untold }[]> => {
+  const rows = await query<{ id: string; title: string; status: string; untold: Untold }>(
+    'select id, title, status, untold from items where session_id = $1 and untold is not null order by place',
+    [sessionId],
+  )
+  if (rows.length > 0) await query('update items set untold = null where session_id = $1 and untold is not null', [sessionId])
+  return rows.filter(({ status }) => status === 'open')
+}
 
 /** The sessions in which a lease is over and that is not written down yet. */
 export const lapsedSessions = async ({ query }: Queries, leaseS: number): Promise<string[]> => {

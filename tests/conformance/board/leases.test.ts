@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { calledTeams } from '../../../src/board/leases.ts'
 import { board } from '../../../src/board/toolset.ts'
 import { claim, itemOf, plan, silentFor, threeTeams, update, workEvents } from '../../support/board-scene.ts'
+import { personAt } from '../../support/records-scene.ts'
 import { done, NEVER_MS, onEveryEngine, refused, room, soon, viaRest } from '../../support/parley.ts'
 
 const LEASE_S = 1_800
@@ -110,6 +111,29 @@ onEveryEngine(
       )
       expect(await update(alex, item, { status: 'done' })).toMatchObject({ status: 'done' })
     })
+
+    test('what a team gives back by leaving a concluded session is told once, when that is open again', async () => {
+      const { id, alex, bea, item } = await scene()
+      const [more] = await plan(bea, ['Another item'], { claim: true })
+      const conclude = () => done(alex('conclude_session', { summary_section: 'Enough.' }))
+      const reopen = () => done(alex('reopen_session', { reason: 'There is more.' }))
+      await conclude()
+      await done(bea('leave_session'))
+      expect(await itemOf(alex, item)).toMatchObject({ status: 'open', claimed_by: null })
+      expect(released(await workEvents(parley(), id))).toEqual([])
+      const nora = await personAt(parley())
+      await done(nora('control.manage_session', { session_id: id, action: 'delete' }))
+      await done(nora('control.manage_session', { session_id: id, action: 'start' }))
+      expect(released(await workEvents(parley(), id))).toEqual([]) // it is concluded still
+      await reopen()
+      const events = released(await workEvents(parley(), id))
+      expect(events.map(({ item_id, reason, by, team_id }) => [item_id, reason, by, team_id])).toEqual(
+        [item, more].map(({ item_id }) => [item_id, 'left', bea.team, bea.handle]),
+      )
+      await conclude()
+      await reopen()
+      expect(released(await workEvents(parley(), id))).toHaveLength(2)
+    })
   },
   {},
   { jobs: board.jobs!, intervals: { 'claim-leases': NEVER_MS, presence: 50, 'claim-renewals': 50 } },
@@ -135,6 +159,9 @@ describe('the session is told by itself', () => {
         expect(released(await workEvents(parley(), id))).toMatchObject([{ type: 'system', reason: 'lease_expired', item_id: item.item_id }])
         expect(released(await workEvents(parley(), closed.id))).toEqual([])
         expect(await itemOf(closed.alex, left)).toMatchObject({ status: 'open' })
+        await done(closed.alex('reopen_session', { reason: 'There is more.' }))
+        const event = { type: 'system', reason: 'lease_expired', item_id: left.item_id, by: null, team: closed.bea.team }
+        expect(released(await workEvents(parley(), closed.id))).toMatchObject([event])
       })
     },
     { CLAIM_LEASE: '3' },

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { pick, refuses, type Command, upTo } from '../command.ts'
 import { contentOf, endOf, tell, versionOf, writeDoc, type Room } from '../state.ts'
-import { NAMES, newTeam } from './teams.ts'
+import { NAMES, newTeam, tellUntold } from './teams.ts'
 
 const TITLES = ['Shipping the parser', 'The printer', 'مرحبا']
 const DESCRIPTIONS = ['', 'Split the work.', 'Two\nlines']
@@ -114,6 +114,7 @@ const reopenSession: Command = {
       after() {
         room.closed = false
         tell(room, 'session_reopened', speaker.whose, { by: speaker.name, reason })
+        tellUntold(room)
       },
     }
   },

@@ -1,7 +1,7 @@
 // Joining, leaving, the roster, who convenes.
 import fc from 'fast-check'
 import { pick, refuses, type Command, type Known, upTo } from '../command.ts'
-import { endOf, isConversation, presentTeams, tell, type Room, type Team } from '../state.ts'
+import { endOf, isConversation, presentTeams, tell, type Item, type Room, type Team } from '../state.ts'
 
 export const NAMES = ["Alex's Team", "Bea's Team", 'bea’s team', 'مرحبا']
 
@@ -78,14 +78,24 @@ const isAbout = ({ posted_by_team_id, team_id }: Record<string, unknown>, handle
   posted_by_team_id === handle || team_id === handle
 
 // What a team held is open again.
-const releaseHeld = (room: Room, { handle, name }: Team) => {
-  for (const item of room.items.filter(({ status, holder }) => status === 'claimed' && holder === handle)) {
+const releaseHeld = (room: Room, team: Team) => {
+  for (const item of room.items.filter(({ status, holder }) => status === 'claimed' && holder === team.handle)) {
     Object.assign(item, { status: 'open', holder: null })
-    if (room.closed) continue
-    const fields = { item_id: item.id, title: item.title, team: name, team_id: handle, by: name, reason: 'left', note: null }
-    tell(room, 'work_released', handle, fields)
+    if (room.closed) item.untold = team
+    else tellLeft(room, item, team)
   }
 }
+
+/** What ended while the session was concluded is told when it goes on. */
+export const tellUntold = (room: Room) => {
+  for (const item of room.items) {
+    if (item.untold && item.status === 'open') tellLeft(room, item, item.untold)
+    delete item.untold
+  }
+}
+
+const tellLeft = (room: Room, { id, title }: Item, { handle, name }: Pick<Team, 'handle' | 'name'>) =>
+  tell(room, 'work_released', handle, { item_id: id, title, team: name, team_id: handle, by: name, reason: 'left', note: null })
 
 /** The answer of list_participants, to this team or to a person. */
 export const roster = (room: Room, self?: Team) => ({
