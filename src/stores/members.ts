@@ -200,7 +200,7 @@ with around as materialized (
 select gone.* from around cross join lateral (
 select s.id as "sessionId", c.team_id as "teamId", coalesce(c.left_at, c.last_seen_at) as "lastThere"
 from sessions s join participants c on c.session_id = s.id and c.team_id = s.convener_team_id
-where s.id = around.session_id and s.status = 'active' and s.source = 'room'
+where s.id = around.session_id and s.status = 'active' and s.archived_at is null and s.source = 'room'
 and not exists (select from agents a where a.session_id = s.id and a.team_id = c.team_id) and (c.left_at is not null
   or (c.last_seen_at < $1 and coalesce(c.polling_until, '-infinity') <= $3 and not (s.last_event_at > $1 and exists (
     select from events e where e.session_id = s.id and e.posted_by_team_id = c.team_id and e.at > $1))))

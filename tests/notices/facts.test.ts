@@ -6,6 +6,7 @@ import { jobsOf } from '../../src/operations/toolset.ts'
 import { rooms } from '../../src/rooms/toolset.ts'
 import { startNotifyReceiver } from '../support/notify-receiver.ts'
 import { NEVER_MS, done, onOneEngine, room, say, soon, TITLE, viaRest, type Seat } from '../support/parley.ts'
+import { personAt } from '../support/records-scene.ts'
 import { startPushService, type PushService } from '../support/push-service.ts'
 
 const OFTEN = { notices: 30, loops: 50, 'convener-watch': 50, presence: 30 }
@@ -146,6 +147,22 @@ onOneEngine((parley) => {
       const leave = held(bea)
       await aWhile()
       expect(kinds(id)).toEqual(['session_concluded'])
+      await leave()
+    })
+  })
+
+  test('a session that is archived has no convener to miss, until it is brought back', async () => {
+    const served = await telling(QUICK)
+    await closing(served, async () => {
+      const { id, alex, bea } = await room(viaRest(served))
+      const nora = await personAt(served)
+      await done(alex('leave_session'))
+      await done(nora('control.manage_session', { session_id: id, action: 'delete' }))
+      const leave = held(bea)
+      await aWhile()
+      expect(kinds(id)).toEqual([])
+      await done(nora('control.manage_session', { session_id: id, action: 'start' }))
+      await told(id, 'convener_gone')
       await leave()
     })
   })

@@ -51,7 +51,7 @@ const COLUMNS = {
   openActionItems: sql<number>`(${ITEMS} and items.status in ('open', 'claimed'))`, // also one whose lease is over
   decisions: sql<number>`(select count(*)::int from decisions where decisions.session_id = sessions.id)`,
   pending: sql<number>`(select count(*)::int from proposals where proposals.session_id = sessions.id and proposals.status = 'pending'
-    and proposals.expires_at > clock_timestamp())`,
+    and proposals.expires_at > clock_timestamp() and sessions.archived_at is null)`,
 }
 
 /** The newest first. */

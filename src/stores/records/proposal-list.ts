@@ -22,8 +22,10 @@ export interface ProposalFilter {
   limit: number
 }
 
+// What an archived session proposed waits for nobody, until that is brought back.
 const inStatus = (status: Proposal['status']): SQL => {
-  if (status === 'pending') return sql`${proposals.status} = 'pending' and ${proposals.expiresAt} > clock_timestamp()`
+  if (status === 'pending')
+    return sql`${proposals.status} = 'pending' and ${proposals.expiresAt} > clock_timestamp() and ${sessions.archivedAt} is null`
   if (status === 'expired') return sql`(${proposals.status} = 'expired' or (${isOverdue}))`
   return eq(proposals.status, status)
 }

@@ -2,8 +2,12 @@
 import type { Queries } from '../../../db/database.ts'
 import { isOpen } from '../control/permission-requests.ts'
 
+// Nobody can decide on what an archived session proposed, until it is brought back.
+const WAITS = `p.status = 'pending' and p.expires_at > clock_timestamp()
+  and not exists (select from sessions s where s.id = p.session_id and s.archived_at is not null)`
+
 // Each count reads a partial index that holds what is open and nothing else: two looks where nothing is.
-const COUNT = `select (select count(*)::int from proposals where status = 'pending' and expires_at > clock_timestamp())
+const COUNT = `select (select count(*)::int from proposals p where ${WAITS})
   + (select count(*)::int from permission_requests p where ${isOpen('p', '$1')}) as waiting`
 
 /** How many wait. `permissionWait`: PERMISSION_WAIT, in seconds. */
@@ -24,10 +28,9 @@ export interface WaitingProposal extends WaitingThing {
 
 /** The proposals that wait, the oldest first. */
 export const waitingProposals = ({ query }: Queries, limit: number): Promise<WaitingProposal[]> =>
-  query(
-    `select id, session_id, created_at, expires_at from proposals where status = 'pending' and expires_at > clock_timestamp() order by created_at, id limit $1`,
-    [limit],
-  )
+  query(`select p.id, p.session_id, p.created_at, p.expires_at from proposals p where ${WAITS} order by p.created_at, p.id limit $1`, [
+    limit,
+  ])
 
 /** The ids of the requests that wait, the oldest first. */
 export const waitingRequests = ({ query }: Queries, permissionWait: number, limit: number): Promise<WaitingThing[]> =>

@@ -1,7 +1,8 @@
 // People decide what was proposed, and whoever proposed it hears of it.
 import { describe, expect, test } from 'bun:test'
+import { countWaiting, waitingProposals } from '../../../src/stores/records/waiting.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
-import { BASE, done, onEveryEngine, refused, room, say, throughEveryDoor, viaRest } from '../../support/parley.ts'
+import { BASE, cookieOf, done, onEveryEngine, refused, room, say, throughEveryDoor, viaRest } from '../../support/parley.ts'
 import { ACTION, DECISION, personAt, recordsOf, recordsScene } from '../../support/records-scene.ts'
 
 const UNKNOWN = '01a20fc1-a197-70e6-81ba-1f3b4a3f3131'
@@ -338,10 +339,24 @@ onEveryEngine((parley) => {
     })
 
     test('nobody in an archived session, until it is brought back', async () => {
-      const { id, proposal_id, nora, resolve } = await proposed('action')
+      const { id, proposal_id, proposal, nora, resolve } = await proposed('action')
+      const waits = async () => {
+        const { proposals } = await done(nora('records.get_proposals', { meeting_id: id }))
+        const page = await (await parley().send('/approvals', { headers: { cookie: await cookieOf(parley(), { role: 'person', name: 'Nora' }) } })).text() // prettier-ignore
+        const { database } = parley()
+        const live = (await waitingProposals(database, 200)).some((one) => one.id === proposal_id)
+        const [meeting] = (await done(nora('records.get_meetings', {}))).meetings.filter((one: any) => one.meeting_id === id)
+        return [proposals.length, page.includes(`p${proposal_id}`), live, meeting.counts.pending]
+      }
+      const before = await countWaiting(parley().database, 120)
+      expect(await waits()).toEqual([1, true, true, 1])
       await done(nora('control.manage_session', { session_id: id, action: 'delete' }))
       await refused(resolve(proposal_id), 'session_closed')
+      expect(await waits()).toEqual([0, false, false, 0])
+      expect(await countWaiting(parley().database, 120)).toBe(before - 1)
+      expect(await proposal(proposal_id)).toMatchObject({ status: 'pending' })
       await done(nora('control.manage_session', { session_id: id, action: 'start' }))
+      expect(await waits()).toEqual([1, true, true, 1])
       await done(resolve(proposal_id))
     })
   })
