@@ -35,8 +35,12 @@ const TEAMS = 20
 const DECISIONS = /^decisions?\b|\bdecided\b/i
 const OPEN = /^(open|next|to[ -]?do|outstanding|remaining|questions?|action items?|risks?)\b/i
 
+/** What is said of a session whose row stayed when it was purged. */
+export const PURGED = 'This session was purged: nothing of it is left but that it was here.'
+
 /** The handoff of a session that the caller may read. */
 export const handoffOf = async (services: Services, session: Session, link: ServerLink): Promise<string> => {
+  if (session.purgedAt !== null) return `# Handoff: ${oneLine(session.title)}\n\n${PURGED}\n`
   const { database } = services
   const [teams, doc, { events }, board, decisions] = await Promise.all([
     roster(database, session.id),

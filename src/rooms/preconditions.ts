@@ -24,8 +24,9 @@ export const writableSession = ({ session }: Context): Session => stillOpen(sess
 
 export const stillOpen = (session: Session): Session => (takesWrites(session) ? session : refuseClosed(session))
 
-/** Refuses an archived session. For writes that a concluded session still takes. */
-export const refuseArchived = ({ archivedAt }: Pick<Session, 'archivedAt'>): void => {
+/** Refuses an archived session, and one that was purged. For writes that a concluded session still takes. */
+export const refuseArchived = ({ id, archivedAt, purgedAt }: Pick<Session, 'id' | 'archivedAt' | 'purgedAt'>): void => {
+  if (purgedAt !== null) refuseUnknownSession(id)
   if (archivedAt !== null)
     refuse(
       'session_closed',
@@ -34,7 +35,7 @@ export const refuseArchived = ({ archivedAt }: Pick<Session, 'archivedAt'>): voi
     )
 }
 
-export const refuseClosed = (session: Pick<Session, 'archivedAt'>): never => {
+export const refuseClosed = (session: Session): never => {
   refuseArchived(session)
   return refuseConcluded()
 }

@@ -112,7 +112,7 @@ interface SessionTexts {
 const indexSessions = async (database: Database, ids: string[]): Promise<void> => {
   if (ids.length === 0) return
   const sessions = await database.query<SessionTexts>(
-    `select s.id as session_id, s.title, s.description, coalesce(d.content, '') as content, coalesce(d.version, 0) as doc_version, ${HEAD} as head
+    `select s.id as session_id, case when s.purged_at is null then s.title else '' end as title, s.description, coalesce(d.content, '') as content, coalesce(d.version, 0) as doc_version, ${HEAD} as head
      from sessions s left join session_docs d on d.session_id = s.id where s.id = any($1::uuid[])`,
     [plainArray(ids)],
   )

@@ -108,7 +108,7 @@ export const MOST_SESSIONS_COUNTED = 10_000
 /** The number of sessions, up to MOST_SESSIONS_COUNTED + 1, and when something was last said in any of them. */
 export const totals = async ({ query }: Queries): Promise<{ sessions: number; lastEventAt: string | null }> => {
   const [row] = await query<{ sessions: number; lastEventAt: string | null }>(
-    `select (select count(*)::int from (select from sessions limit ${MOST_SESSIONS_COUNTED + 1}) counted) as sessions,
+    `select (select count(*)::int from (select from sessions where purged_at is null limit ${MOST_SESSIONS_COUNTED + 1}) counted) as sessions,
        (select last_event_at from sessions where last_event_at is not null order by active_hour desc, last_event_at desc limit 1) as "lastEventAt"`,
   )
   return row!

@@ -162,7 +162,7 @@ const sessionsNamed = async ({ query }: Queries, like: string): Promise<string[]
   return rows.length > FEW ? undefined : rows.map(({ id }) => id)
 }
 
-/** The sessions that pass the filter, those with the newest activity first. For the home page. Ordered by the hour first, which is no other order:
+/** The sessions that pass the filter and were not purged, those with the newest activity first. For the home page. Ordered by the hour first, which is no other order:
  *  an index has it, and is read as far as sessions are shown. */
 export const listSessions = async (queries: Queries, { among, without, search, found = [], kind, limit }: SessionFilter) => {
   const like = search && `%${search.replace(/[\\%_]/g, '\\$&')}%`
@@ -173,7 +173,13 @@ export const listSessions = async (queries: Queries, { among, without, search, f
     .select()
     .from(sessions)
     .where(
-      and(among && isAmong(sessions.id, among), without && not(isAmong(sessions.id, without)), kind && KINDS[kind], wanted || undefined),
+      and(
+        isNull(sessions.purgedAt),
+        among && isAmong(sessions.id, among),
+        without && not(isAmong(sessions.id, without)),
+        kind && KINDS[kind],
+        wanted || undefined,
+      ),
     )
     .orderBy(desc(sessions.activeHour), desc(lastActivity), desc(sessions.id))
     .limit(limit)

@@ -5,8 +5,9 @@ import { importTranscript } from '../../src/import/transcript.ts'
 import { purge } from '../../src/process/purge.ts'
 import { askOverRest, indexed, trace } from '../support/history.ts'
 import { bearer, keyOf } from '../support/keys.ts'
-import { done, onEveryEngine, refused, room, seat, soon, viaRest, type Parley, type Seat } from '../support/parley.ts'
+import { cookieOf, done, onEveryEngine, refused, room, seat, soon, viaRest, type Parley, type Seat } from '../support/parley.ts'
 import { personAt, recordsOf } from '../support/records-scene.ts'
+import { PURGED } from '../../src/rooms/handoff.ts'
 import { claudeLine, dataFile, eventsOf, importFile, sessionRow } from '../support/transcripts.ts'
 import { controlScene } from '../support/control-scene.ts'
 import { purgeArguments, purgeReport } from '../../src/cli/purge.ts'
@@ -247,6 +248,42 @@ onEveryEngine((parley) => {
       call()('create_session', { title: 'Goes on', description: '', creator_team_name: 'Alex', resume_from: id }, { team: next.team_id }),
       'not_found',
     )
+  })
+
+  test('the row of a purged session stands in no list, is found by no search, and its page and handoff offer nothing', async () => {
+    const { id, alex } = await room(call(), { title: 'The secret plan' })
+    const resumed = { title: 'Goes on', description: '', creator_team_name: 'Alex', resume_from: id }
+    const next = await done(call()('create_session', resumed, { team: alex.token }))
+    await order(id, '--yes')
+    await parley().services.indexer.rebuild(() => {})
+    const cookie = await cookieOf(parley(), { name: 'Nora', role: 'person' })
+    const textOf = async (path: string) => (await parley().send(path, { headers: { cookie } })).text()
+    for (const path of ['/', '/?status=concluded', '/?q=purged']) expect(await textOf(path)).not.toContain(`/sessions/${id}`)
+    expect(await textOf('/')).toContain(next.session_id)
+    const ask = askOverRest(parley())
+    expect(JSON.stringify((await ask('search_sessions', { query: 'purged' })).data)).not.toContain(id)
+    const range = { start_datetime: '2020-01-01T00:00:00Z', end_datetime: '2100-01-01T00:00:00Z', limit: 100 }
+    const { data } = await ask('list_sessions', range)
+    expect(JSON.stringify(data)).toContain(`session:${next.session_id}`)
+    expect(data.sessions.map((listed: any) => listed.open.session_id)).not.toContain(`session:${id}`)
+    const full = bearer(await keyOf(parley(), 'full'))
+    const { sessions } = await done(call()('control.list_sessions', { include_archived: true, limit: 200 }, { headers: full }))
+    expect(sessions.map(({ session_id }: any) => session_id)).toContain(next.session_id)
+    expect(sessions.map(({ session_id }: any) => session_id)).not.toContain(id)
+    const { resources } = await (await parley().client('/mcp', full)).listResources()
+    expect(resources.filter(({ uri }) => uri.includes(id))).toEqual([])
+
+    const page = await textOf(`/sessions/${id}`)
+    expect(page).toContain(PURGED)
+    for (const act of ['share', 'conclude', 'reopen', 'resume', 'messages']) expect(page).not.toContain(`/sessions/${id}/${act}`)
+    expect(await textOf(`/api/sessions/${id}/handoff.md`)).toBe(`# Handoff: (purged)\n\n${PURGED}\n`)
+    const nora = await personAt(parley())
+    for (const [name, more] of [
+      ['post_message', { content: 'Hello?' }],
+      ['conclude_session', { summary_section: 'Over.' }],
+      ['update_session_metadata', { title: 'Again', reason: 'To see.' }],
+    ] as const)
+      await refused(nora(name, { session_id: id, ...more }), 'not_found')
   })
 
   test('a transcript that comes again is whole, also where its row was kept, and can be purged again', async () => {

@@ -2,7 +2,9 @@
 import { renderToStaticMarkup } from 'react-dom/server'
 import { SLOTS } from '../../../components/session/lanes.tsx'
 import { SessionPage } from '../../../components/session/session-page.tsx'
+import { PurgedPage } from '../../../components/session/purged-page.tsx'
 import type { FeedWindow, SessionAgent, SessionView } from '../../../components/session/session-view.ts'
+import { PURGED } from '../../rooms/handoff.ts'
 import { existingSession } from '../../rooms/preconditions.ts'
 import type { Services } from '../../process/services.ts'
 import { roster, type RosterRow } from '../../stores/members.ts'
@@ -33,7 +35,8 @@ export const asidePage = (name: AsideName) => (c: Http, site: Site) => sessionWi
 const sessionWith = async (c: Http, site: Site, all: boolean, aside?: AsideName): Promise<Response> => {
   const { services, eventKinds: kinds } = site
   const { database } = services
-  const { id, source } = await existingSession(database, c.req.param('id') ?? '')
+  const { id, source, purgedAt } = await existingSession(database, c.req.param('id') ?? '')
+  if (purgedAt !== null) return page(c, <PurgedPage frame={frameOf(c, site)} id={id} sentence={PURGED} />)
   if (source !== 'room') return aside ? seeOther(c, `/sessions/${id}`) : tracePage(c, site)
   const [[found], teams] = await Promise.all([sessionsWithDocs(database, [id], services.wakes.perHour()), roster(database, id)])
   const row = found!

@@ -59,7 +59,7 @@ export const listControlRows = ({ query }: Queries, { status, archived, below, a
   const params: unknown[] = []
   const bind = (value: unknown) => `$${params.push(value)}`
   const conditions = [
-    `s.source = 'room'`,
+    `s.source = 'room' and s.purged_at is null`,
     !archived && 's.archived_at is null',
     status && `s.agent_status = ${bind(status)}`,
     below && `s.id = any(${belowOf(bind(below))})`,
