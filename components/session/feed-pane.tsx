@@ -151,8 +151,8 @@ const Filter = () => (
 const NothingYet = ({ session, link }: { session: SessionView; link: ServerLink | undefined }) => (
   <div className="hidden peer-[:not(:has([id^=m]))]:block">
     <Empty icon={<Icon name="message" />} title="Nothing said yet">
-      {session.concluded
-        ? 'This session was concluded before anybody spoke.'
+      {session.concluded || session.archived
+        ? `This session was ${session.concluded ? 'concluded' : 'archived'} before anybody spoke.`
         : link && (
             <>
               Connect a second team and tell it to join.

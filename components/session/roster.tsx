@@ -126,10 +126,13 @@ const Mark = ({ children }: { children: ReactNode }) => <span className="text-[1
 const unread = ({ count, more }: NonNullable<RosterTeam['unread']>): string =>
   count === 0 ? (more ? 'some unread' : 'read all') : `${count}${more ? '+' : ''} unread`
 
+type ListeningProps = Pick<SessionState, 'teams' | 'concluded' | 'archived' | 'quietFor' | 'wakes'>
+
 /** Which teams wait for the next message, and who is to conclude. */
-export const Listening = ({ teams, concluded, quietFor, wakes }: Pick<SessionState, 'teams' | 'concluded' | 'quietFor' | 'wakes'>) => {
-  const listening = concluded ? [] : teams.filter(({ polling }) => polling)
-  const asleep = concluded ? '' : sleepersOf(teams, wakes === undefined)
+export const Listening = ({ teams, concluded, archived, quietFor, wakes }: ListeningProps) => {
+  const over = archived ? 'Session archived' : concluded ? 'Session concluded' : undefined
+  const listening = over ? [] : teams.filter(({ polling }) => polling)
+  const asleep = over ? '' : sleepersOf(teams, wakes === undefined)
   return (
     <p
       id="listening"
@@ -151,10 +154,10 @@ export const Listening = ({ teams, concluded, quietFor, wakes }: Pick<SessionSta
         </span>
       ) : (
         <span className={cn('shrink-0', quietFor && 'font-medium text-warn-foreground')}>
-          {(!concluded && atWork(teams)) || silence(concluded, quietFor, asleep || deafness(teams))}
+          {over ?? atWork(teams) ?? silence(quietFor, asleep || deafness(teams))}
         </span>
       )}
-      {!concluded && <span className="flex min-w-0">{duty(teams)}</span>}
+      {!over && <span className="flex min-w-0">{duty(teams)}</span>}
     </p>
   )
 }
@@ -178,8 +181,7 @@ const atWork = (teams: RosterTeam[]): string | undefined => {
   return agent && `${escapeInvisible(agent.name)} is working`
 }
 
-const silence = (concluded: boolean, quietFor: string | undefined, effect: string) => {
-  if (concluded) return 'Session concluded'
+const silence = (quietFor: string | undefined, effect: string) => {
   const silent = quietFor ? `Idle for ${quietFor}, not concluded` : 'No team is listening right now'
   return effect ? `${silent} · ${effect}` : silent
 }

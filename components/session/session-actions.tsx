@@ -68,8 +68,8 @@ export const SessionActions = ({ sessionId, person, agent = false }: Props) => {
                 {agent && <AgentItems at={at} />}
                 <Item icon="flag" label="Conclude…" {...inDialog(`${at}/conclude`)} when={`${PHONE} concluded:hidden`} />
                 <Item icon="resume" label="Resume in a new session…" {...inDialog(`${at}/resume`)} when={`${PHONE} live:hidden`} />
-                <Item icon="pencil" label="Revise the conclusion…" {...inDialog(`${at}/conclude`)} when="live:hidden" />
-                <Item icon="reopen" label="Reopen…" {...inDialog(`${at}/reopen`)} when="live:hidden" />
+                <Item icon="pencil" label="Revise the conclusion…" {...inDialog(`${at}/conclude`)} when="live:hidden archived:hidden" />
+                <Item icon="reopen" label="Reopen…" {...inDialog(`${at}/reopen`)} when="live:hidden archived:hidden" />
               </>
             )}
           </>

@@ -111,7 +111,12 @@ const Head = ({ session, person }: { session: SessionView; person: Frame['person
 
 /** Title, status and description. `renamed`: the title flashes, because it has just changed. */
 export const SessionHead = ({ session, renamed = false }: { session: SessionState; renamed?: boolean }) => (
-  <div id="session-head" data-concluded={session.concluded || undefined} className="min-w-0 flex-1">
+  <div
+    id="session-head"
+    data-concluded={session.concluded || session.archived || undefined}
+    data-archived={session.archived || undefined}
+    className="min-w-0 flex-1"
+  >
     <div className="flex items-start gap-2.5">
       <h1
         dir="auto"
@@ -122,10 +127,7 @@ export const SessionHead = ({ session, renamed = false }: { session: SessionStat
       >
         {escapeInvisible(session.title)}
       </h1>
-      <Badge variant={session.concluded ? 'concluded' : session.quietFor ? 'warn' : 'live'} className="mt-0.5">
-        <span className={cn('dot size-1.5 rounded-full', session.concluded ? 'bg-violet' : session.quietFor ? 'bg-warn' : 'bg-ok')} />
-        {session.concluded ? 'Concluded' : session.quietFor ? 'Idle' : 'Live'}
-      </Badge>
+      <StateBadge {...session} />
       {session.loop ? (
         <NeedsPerson href="#loop" title="The teams keep repeating themselves" />
       ) : (
@@ -134,6 +136,18 @@ export const SessionHead = ({ session, renamed = false }: { session: SessionStat
     </div>
     {session.description && <Description text={escapeInvisible(session.description)} />}
   </div>
+)
+
+const StateBadge = ({ archived, concluded, quietFor }: SessionState) => (
+  <Badge variant={archived ? 'outline' : concluded ? 'concluded' : quietFor ? 'warn' : 'live'} className="mt-0.5">
+    <span
+      className={cn(
+        'dot size-1.5 rounded-full',
+        archived ? 'bg-muted-foreground' : concluded ? 'bg-violet' : quietFor ? 'bg-warn' : 'bg-ok',
+      )}
+    />
+    {archived ? 'Archived' : concluded ? 'Concluded' : quietFor ? 'Idle' : 'Live'}
+  </Badge>
 )
 
 const NeedsPerson = (link: { href: string; title: string }) => (

@@ -10,6 +10,8 @@ export interface SessionState {
   title: string
   description: string
   concluded: boolean
+  /** It takes no writes until somebody starts it again. */
+  archived: boolean
   teams: RosterTeam[]
   waitingFor: number
   /** The teams that keep repeating themselves, and since when (the loop guard). */

@@ -15,7 +15,7 @@ export interface SessionSummary {
   /** The program that it was imported from; undefined for a room. */
   source: string | undefined
   /** As on the session's page; asleep: idle, with a team that a message wakes. */
-  state: 'live' | 'asleep' | 'idle' | 'concluded'
+  state: 'live' | 'asleep' | 'idle' | 'concluded' | 'archived'
   /** Why it needs a person. */
   need: keyof typeof NEEDS | undefined
   lastLine: string
@@ -41,6 +41,7 @@ const DOTS = {
   asleep: { status: 'asleep', word: 'Idle, with teams that a message wakes' },
   idle: { status: 'idle', word: 'Idle' },
   concluded: { status: 'disconnected', word: 'Concluded' },
+  archived: { status: 'disconnected', word: 'Archived' },
 } as const
 
 /** A session in the list; the whole row is a link to it. `terms` are marked. */
@@ -76,7 +77,9 @@ export const SessionRow = ({ session, terms = [] }: { session: SessionSummary; t
             {escapeInvisible(session.source)}
           </Badge>
         ) : (
-          session.state === 'concluded' && <Badge variant="concluded">Concluded</Badge>
+          (session.state === 'concluded' || session.state === 'archived') && (
+            <Badge variant={session.state === 'concluded' ? 'concluded' : 'outline'}>{DOTS[session.state].word}</Badge>
+          )
         )}
       </div>
       <p

@@ -29,6 +29,7 @@ const answer = z.looseObject({
     title: z.string(),
     description: z.string(),
     status: z.string(),
+    archived_at: time.nullable(),
     created_at: time,
     forked_from: z.object({ session_id: z.uuid(), sequence: z.int(), url: z.string() }).optional(),
   }),
@@ -107,7 +108,7 @@ const headOf = async (
     services.overviewOf(id),
     unreadOf(queries, id, teamId, cursor, cursor),
   ])
-  const { title, description, status, createdAt, convenerTeamId } = overview!.session
+  const { title, description, status, archivedAt, createdAt, convenerTeamId } = overview!.session
   const share = Math.floor(limit / 10)
   const forked_from = forkedFrom(overview!.session, baseOf({ call, services }))
   return {
@@ -116,6 +117,7 @@ const headOf = async (
       title: cutText(title, share),
       description: cutText(description, share),
       status,
+      archived_at: archivedAt,
       created_at: createdAt,
       ...(forked_from && { forked_from }),
     },

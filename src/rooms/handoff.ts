@@ -60,7 +60,7 @@ export const handoffOf = async (services: Services, session: Session, link: Serv
     section('Open work', openWork(board)),
     section('Asked but not answered', messages(asked, teams)),
     section('Last messages', messages(events.filter(({ type }) => isMessage(type)).slice(-LAST_MESSAGES), teams)),
-    section('How to continue', session.status === 'closed' ? resuming(session, link) : joining(session, link)),
+    section('How to continue', howToContinue(session, link)),
   ]
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
 }
@@ -89,13 +89,18 @@ const standing = (services: Services, session: Session, teams: Participant[], ve
   })
   const more = rows.length > TEAMS ? `, and ${rows.length - TEAMS} more` : ''
   return [
-    `- Status: ${session.closedAt ? `concluded at ${session.closedAt}` : 'open'}, started at ${session.createdAt}`,
+    `- Status: ${statusOf(session)}, started at ${session.createdAt}`,
     `- Teams: ${listed.join(', ') || 'none yet'}${more}`,
     `- Feed: ${session.lastSequence} events${session.lastEventAt ? `, the last at ${session.lastEventAt}` : ''}`,
     `- Document: version ${version}`,
     ...(session.resumedFromSessionId ? [`- Resumed from session ${session.resumedFromSessionId}`] : []),
     ...(from ? [`- Forked from session ${from.session_id} at #${from.sequence}, what came before: ${from.url}`] : []),
   ].join('\n')
+}
+
+const statusOf = ({ closedAt, archivedAt }: Session): string => {
+  const status = closedAt ? `concluded at ${closedAt}` : 'open'
+  return archivedAt ? `archived at ${archivedAt}${closedAt ? `, ${status}` : ''}` : status
 }
 
 const WHOLE_DOC = 'read_session_doc has the whole document'
@@ -179,6 +184,11 @@ export const messageOf = ({ posted_by_team_id, team, author, to, to_people, cont
   text: String((content as { text?: string } | undefined)?.text ?? ''),
 })
 
+const howToContinue = (session: Session, link: ServerLink): string => {
+  if (session.archivedAt !== null) return restoring(session, link)
+  return session.status === 'closed' ? resuming(session, link) : joining(session, link)
+}
+
 const header = ({ token }: ServerLink) => (token ? ' -H "Authorization: Bearer $PARLEY_TOKEN"' : '')
 
 const joining = (
@@ -192,6 +202,17 @@ Over MCP (${link.url}): \`join_session\` with session_id \`${session.id}\`. With
 SID=${session.id}
 curl -sS --fail-with-body${header(link)} "${link.base}/api/sessions/$SID/join" -d '{"team_name":"<your team>"}'   # keep team_id and cursor
 curl -sS --fail-with-body${header(link)} -m 40 -H "X-Team-ID: \${TEAM_ID:?}" "${link.base}/api/sessions/$SID/wait?since_cursor=$CURSOR&only=others"
+\`\`\``
+
+const restoring = (
+  session: Session,
+  link: ServerLink,
+) => `This session is archived and takes no writes. A signed-in person, or a program with a full key, brings it back: \`manage_session\` (control) with session_id \`${session.id}\` and action \`start\`. To go on without it, continue in a new session, whose document opens with what this one came to. How a team takes part is in ${link.base}/AGENTS.md.
+
+Over MCP (${link.url}): \`create_session\` with resume_from \`${session.id}\`. With curl:
+
+\`\`\`sh
+curl -sS --fail-with-body${header(link)} "${link.base}/api/sessions" -d '{"title":"…","description":"…","creator_team_name":"<your team>","resume_from":"${session.id}"}'
 \`\`\``
 
 const resuming = (

@@ -90,11 +90,11 @@ export interface LiveThresholds {
 // A row later than a time has an hour later than that time less an hour: the indexes on hours leave few rows for a closer look.
 const LIVE = `
 select id from sessions
-where status = 'active' and active_hour > $1::timestamptz - interval '1 hour' and coalesce(last_event_at, created_at) >= $1
+where status = 'active' and archived_at is null and active_hour > $1::timestamptz - interval '1 hour' and coalesce(last_event_at, created_at) >= $1
 union
 select session_id from participants p
 where left_at is null and seen_hour > $2::timestamptz - interval '1 hour' and (last_seen_at >= $2 or polling_until > $3)
-  and (select status from sessions where id = p.session_id) = 'active'`
+  and (select status = 'active' and archived_at is null from sessions where id = p.session_id)`
 
 /** The live sessions; pages/session/state.ts decides the same for one session. */
 export const liveSessions = async ({ query }: Queries, { eventSince, seenSince, now }: LiveThresholds): Promise<string[]> => {

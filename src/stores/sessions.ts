@@ -138,16 +138,16 @@ export interface SessionFilter {
   found?: string[]
   /** None of these. */
   without?: string[]
-  /** A room that is closed is concluded. */
+  /** A room that is closed is concluded; an archived one is listed with those. */
   kind?: keyof typeof KINDS | undefined
   limit: number
 }
 
 // In the words of the indexes that hold such sessions alone (db/schema.ts): with a parameter in them none would be used.
 const KINDS = {
-  open: sql`${sessions.status} = 'active'`,
+  open: sql`${sessions.status} = 'active' and ${sessions.archivedAt} is null`,
   closed: sql`${sessions.status} = 'closed'`,
-  concluded: sql`${sessions.status} = 'closed' and ${sessions.source} = 'room'`,
+  concluded: sql`${sessions.source} = 'room' and (${sessions.status} = 'closed' or ${sessions.archivedAt} is not null)`,
   imported: sql`${sessions.source} <> 'room'`,
 }
 

@@ -24,6 +24,7 @@ throughEveryDoor((call, parley) => {
         title: 'Shipping the parser',
         description: 'Decide what goes out.',
         status: 'active',
+        archived_at: null,
         created_at,
       })
       expect(you).toEqual({

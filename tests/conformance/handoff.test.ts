@@ -1,6 +1,8 @@
 import { expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
 import { cookieOf, done, onEveryEngine, room, say, seat, viaRest, type Seat, type Served } from '../support/parley.ts'
+import { controlWith } from '../support/control-scene.ts'
+import { keyOf } from '../support/keys.ts'
 import { cpuMsAsync } from '../support/cpu.ts'
 
 const DOC = `# Session: Shipping the parser
@@ -155,6 +157,35 @@ onEveryEngine((parley) => {
     expect(await statusFor({ cookie: await cookieOf(closed, { name: 'Robin', role: 'reader' }) })).toBe(200)
     expect((await parley().send('/api/sessions/nonsense/handoff.md')).status).toBe(404)
     expect((await parley().send(`/api/sessions/${id}/handoff.md`, { method: 'POST' })).status).toBe(405)
+  })
+
+  test('an archived session says so: its handoff names what brings it back, and resuming works', async () => {
+    const { call, id, alex } = await begin()
+    await say(alex, 'All of it.')
+    const archive = (action: string) => controlWith(parley(), fullKey)('manage_session', { session_id: id, action })
+    const fullKey = await keyOf(parley(), 'full')
+    expect((await done(alex('get_session'))).archived_at).toBeNull()
+    await done(archive('delete'))
+    const { archived_at } = await done(alex('get_session'))
+    expect(archived_at).toBeString()
+    expect((await done(alex('catch_up'))).session.archived_at).toBe(archived_at)
+    const parts = partsOf((await handoff(id)).text)
+    expect(parts['Where it stands']).toContain(`Status: archived at ${archived_at}`)
+    expect(parts['How to continue']).toContain('`start`')
+    expect(parts['How to continue']).not.toContain('join')
+    const cookie = await cookieOf(parley(), { name: 'Robin', role: 'person' })
+    const shown = async (path: string) => (await parley().send(path, { headers: { cookie } })).text()
+    const page = await shown(`/sessions/${id}`)
+    expect(page).toContain('data-concluded="true" data-archived="true"') // which hides composer and Conclude
+    expect(page).toContain('Session archived')
+    for (const path of ['/', '/?status=concluded']) expect(await shown(path)).toMatch(new RegExp(`id="s-${id}"[\\s\\S]*>Archived<`))
+    for (const path of ['/?status=live', '/?status=idle']) expect(await shown(path)).not.toContain(`id="s-${id}"`)
+    await done(call('create_session', { title: 'On', description: '', creator_team_name: 'Kim', resume_from: id }))
+    await done(archive('start'))
+    expect(await shown(`/sessions/${id}`)).not.toContain('data-archived')
+    expect(await shown('/?status=live')).toContain(`id="s-${id}"`)
+    expect((await done(alex('get_session'))).archived_at).toBeNull()
+    expect(partsOf((await handoff(id)).text)['Where it stands']).toContain('Status: open')
   })
 
   test('with an access token its curl lines carry one', async () => {

@@ -37,6 +37,7 @@ const watched = (more: object = {}, said: RecentEvent[] = []) =>
       title: 'T',
       description: '',
       status: 'active',
+      archivedAt: null,
       createdAt: minutesAgo(90),
       lastEventAt: minutesAgo(6),
       expectedTeams: 2,
@@ -197,7 +198,9 @@ test('only who polls at this moment listens: a team that was seen a second ago m
     ['b', 'active', false],
     ['c', 'active', false],
   ])
-  const listening = renderToStaticMarkup(createElement(Listening, { teams, concluded: false, quietFor: undefined, wakes: undefined }))
+  const listening = renderToStaticMarkup(
+    createElement(Listening, { teams, concluded: false, archived: false, quietFor: undefined, wakes: undefined }),
+  )
   expect(listening).toContain('1 team is listening')
 })
 
@@ -235,7 +238,9 @@ test('a team that is asleep is shown so, with its dot and its unread; it does no
   for (const part of ['Asleep, a message wakes it', 'title="awake 40m ago; a message wakes it"', '>asleep<', '>2 unread<'])
     expect(roster).toContain(part)
   const bar = (more: object) =>
-    renderToStaticMarkup(createElement(Listening, { teams, concluded: false, quietFor: undefined, wakes: undefined, ...more }))
+    renderToStaticMarkup(
+      createElement(Listening, { teams, concluded: false, archived: false, quietFor: undefined, wakes: undefined, ...more }),
+    )
   expect(bar({})).toContain('No team is listening right now · 1 asleep: a message wakes it')
   expect(bar({ wakes: { perHour: 30, since: minutesAgo(5) } })).toContain('· 1 asleep<')
   expect(bar({ quietFor })).toContain('Idle for 6m, not concluded · 1 asleep: a message wakes it')

@@ -25,7 +25,8 @@ export const sessionStateOf = (
   sides = NO_SIDES,
 ): SessionState => {
   const now = services.clock.now()
-  const concluded = session.status === 'closed'
+  const [concluded, archived] = [session.status === 'closed', session.archivedAt !== null]
+  const over = concluded || archived
   const participants = rows.map((row) => participantOf(services, row, session))
   const teams = rosterTeams(services, session, rows, participants, recent, sides)
   const lookup = teamLookup(rows)
@@ -34,11 +35,12 @@ export const sessionStateOf = (
     title: session.title,
     description: session.description,
     concluded,
+    archived,
     teams,
-    waitingFor: concluded ? 0 : missingTeams(session, rows),
-    loop: loopSince && !concluded ? { teams: repeating(recent, teams, services.loops.settings().posts), since: loopSince } : undefined,
-    wakes: concluded ? undefined : wakesOf(services, wakesSince, teams),
-    quietFor: concluded ? undefined : quietFor(services, session, participants),
+    waitingFor: over ? 0 : missingTeams(session, rows),
+    loop: loopSince && !over ? { teams: repeating(recent, teams, services.loops.settings().posts), since: loopSince } : undefined,
+    wakes: over ? undefined : wakesOf(services, wakesSince, teams),
+    quietFor: over ? undefined : quietFor(services, session, participants),
     written: {
       version,
       by: written.writtenBy === null ? undefined : (lookup.team(written.writtenByTeamId) ?? lookup.named(written.writtenBy)),

@@ -147,8 +147,7 @@ const summaries = async ({ services, eventKinds }: Site, sessions: Session[], ne
       id: session.id,
       title: session.title,
       source: sourceName(session.source),
-      state:
-        session.status === 'closed' ? 'concluded' : !isQuiet(services, session, seats) ? 'live' : seats.some(isAsleep) ? 'asleep' : 'idle',
+      state: stateOf(services, session, seats),
       need: needing.get(session.id),
       lastLine:
         conclusionLine(conclusions.get(session.id)) ||
@@ -161,6 +160,13 @@ const summaries = async ({ services, eventKinds }: Site, sessions: Session[], ne
       family: families.get(session.id),
     }
   })
+}
+
+const stateOf = (services: Services, session: Session, seats: ReturnType<typeof participantOf>[]): SessionSummary['state'] => {
+  if (session.archivedAt !== null) return 'archived'
+  if (session.status === 'closed') return 'concluded'
+  if (!isQuiet(services, session, seats)) return 'live'
+  return seats.some(isAsleep) ? 'asleep' : 'idle'
 }
 
 const isAsleep = ({ status }: { status: Status }) => status === 'asleep'
