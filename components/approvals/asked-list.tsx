@@ -1,6 +1,6 @@
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { TeamName } from '../parts/team.tsx'
-import { agoRoughly, moment } from '../parts/time.ts'
+import { agoInWords, moment } from '../parts/time.ts'
 import { LinkButton } from '../ui/button.tsx'
 import type { AskedView } from './inbox-view.ts'
 
@@ -30,7 +30,7 @@ const AskedItem = ({ asked: { session, sequence, at, by, text }, now }: { asked:
           </a>{' '}
           ·{' '}
           <time dateTime={at} title={moment(at)}>
-            {agoRoughly(at, now)} ago
+            {agoInWords(at, now)}
           </time>
         </p>
         <p dir="auto" className="mt-0.5 line-clamp-4 wrap-anywhere">

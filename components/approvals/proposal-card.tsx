@@ -3,7 +3,7 @@ import { renderMarkdown } from '../../src/markdown/render.ts'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { TeamName } from '../parts/team.tsx'
-import { moment } from '../parts/time.ts'
+import { dueAt, moment } from '../parts/time.ts'
 import { Badge } from '../ui/badge.tsx'
 import { ProposalActs, type Attempt } from './proposal-acts.tsx'
 import { ProposalLine } from './proposal-line.tsx'
@@ -112,7 +112,7 @@ const Origin = ({ proposal: { id, by, session, age, at } }: { proposal: Proposal
 )
 
 /** How long ago it was proposed. An open inbox puts a new one in its place. */
-export const AgeMark = ({ id, age }: { id: string; age: string }) => <span id={`${anchorOf(id)}-age`}>{age} ago</span>
+export const AgeMark = ({ id, age }: { id: string; age: string }) => <span id={`${anchorOf(id)}-age`}>{age}</span>
 
 const PRIORITIES = { high: 'font-medium text-warn-foreground', medium: '', low: 'text-muted-foreground' }
 
@@ -127,7 +127,7 @@ const Facts = ({ proposal: { type, owner, due, priority, decidedBy } }: { propos
           <Fact label="Owner">{owner === undefined ? nobody : name(owner)}</Fact>
           {due !== undefined && (
             <Fact label="Due">
-              <time dateTime={due}>{moment(new Date(due).toISOString())}</time>
+              <time dateTime={due}>{dueAt(due)}</time>
             </Fact>
           )}
           {priority && (

@@ -17,7 +17,7 @@ export interface ProposalView {
   by: Team
   session: { id: string; title: string }
   at: string
-  /** How long ago it was proposed. */
+  /** When it was proposed: `just now`, `5m ago`. */
   age: string
   /** How long it can still be decided; undefined when it cannot any more. */
   left: TimeLeft | undefined

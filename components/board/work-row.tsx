@@ -2,7 +2,7 @@ import { renderMarkdown } from '../../src/markdown/render.ts'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { TeamMark, TeamName } from '../parts/team.tsx'
-import { clock, day, moment } from '../parts/time.ts'
+import { clock, dueAt, moment } from '../parts/time.ts'
 import { recordHref } from '../approvals/proposal-view.ts'
 import { itemAnchor, type WorkItem } from './board-view.ts'
 import { WorkActs } from './work-acts.tsx'
@@ -123,7 +123,7 @@ const Facts = ({ session, item }: { session: string; item: WorkItem }) => {
             </>
           )}
           <time dateTime={changedAt} title={moment(changedAt)} className="tabular-nums">
-            {clock(changedAt)}
+            {clock(changedAt)} UTC
           </time>
         </>
       )}
@@ -131,7 +131,7 @@ const Facts = ({ session, item }: { session: string; item: WorkItem }) => {
         <>
           {' · due '}
           <time dateTime={due} title={moment(due)}>
-            {day(due)}
+            {dueAt(due)}
           </time>
         </>
       )}

@@ -5,6 +5,7 @@ export interface Version {
   version: number
   by: Team
   at: string
+  /** `just now`, `5m ago`. */
   age: string
   bytes: number
   /** Lines against the version before; undefined if counting them would have taken too long. */

@@ -89,7 +89,7 @@ export const Written = ({ written: { version, by, at, age }, history }: { writte
         <span className="min-w-0 truncate">
           <TeamName team={by} />
         </span>
-        <span className="shrink-0 whitespace-pre tabular-nums"> · {age} ago</span>
+        <span className="shrink-0 whitespace-pre tabular-nums"> · {age}</span>
       </span>
     )}
   </p>

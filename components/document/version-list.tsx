@@ -26,7 +26,7 @@ export const VersionList = ({ history }: { history: History }) => (
             <ChangedLines changed={row.changed} className="ml-auto text-[12px]" />
           </a>
           <p className="mt-0.5 text-[12px] text-muted-foreground" title={moment(row.at)}>
-            {row.age} ago · {sizeOf(row.bytes)}
+            {row.age} · {sizeOf(row.bytes)}
           </p>
         </li>
       ))}

@@ -22,7 +22,7 @@ export const connectCommand = (program: string) => `npx -y ${program} connect cl
 
 /** The first line to show: the one that also has messages wake the agent, where this server hands out the program `parley`. */
 export const connecting = (link: ServerLink) =>
-  link.program ? { label: CONNECTS, code: connectCommand(link.program) } : { label: 'Claude CLI', code: claude(link) }
+  link.program ? { label: CONNECTS, code: connectCommand(link.program) } : { label: 'Claude Code', code: claude(link) }
 
 export const codex = ({ url, token }: ServerLink) =>
   `codex mcp add parley --url ${url}${token ? ' \\\n  --bearer-token-env-var PARLEY_TOKEN' : ''}`

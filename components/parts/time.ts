@@ -15,6 +15,12 @@ export const agoRoughly = (at: string, nowMs: number): string => {
   return ago(at, seconds < 10 || seconds >= 60 ? nowMs : nowMs - (seconds % 10) * 1000)
 }
 
+const NOW_MS = 10_000
+
+/** `just now`, `20s ago`, `41m ago`: the same as words. */
+export const agoInWords = (at: string, nowMs: number): string =>
+  nowMs - Date.parse(at) < NOW_MS ? 'just now' : `${agoRoughly(at, nowMs)} ago`
+
 /** `14:35` */
 export const clock = (at: string): string => at.slice(11, 16)
 
@@ -30,3 +36,9 @@ export const shortDay = (at: string): string => SHORT_DAY.format(Date.parse(at))
 
 /** `21 November 2026, 14:35 UTC` */
 export const moment = (at: string): string => `${day(at)}, ${clock(at)} UTC`
+
+/** `1 March 2027`: when something is due; with the time, if it is more than a day. */
+export const dueAt = (at: string): string => {
+  const exact = new Date(at).toISOString()
+  return clock(exact) === '00:00' ? day(exact) : moment(exact)
+}

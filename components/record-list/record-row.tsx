@@ -3,7 +3,7 @@ import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { itemAnchor } from '../board/board-view.ts'
 import { editedFields } from '../parts/edited-fields.ts'
 import { cn } from '../parts/cn.ts'
-import { clock, day, moment, shortDay } from '../parts/time.ts'
+import { clock, dueAt, moment, shortDay } from '../parts/time.ts'
 import { inDialog } from '../session/session-actions.tsx'
 import { FOR_ACTORS } from '../session/warning-strip.tsx'
 import { Badge } from '../ui/badge.tsx'
@@ -112,7 +112,7 @@ const Facts = ({ record: { type, whose, due, priority, team, status } }: { recor
         <span>
           Due{' '}
           <time dateTime={due} title={moment(due)} className="text-foreground">
-            {day(due)}
+            {dueAt(due)}
           </time>
         </span>
       )}
@@ -150,7 +150,7 @@ const Provenance = ({ record }: { record: RecordView }) => {
       {aiAssisted && <span className="mr-0.5 rounded border px-1 py-px text-[11px] font-medium text-foreground">AI-assisted</span>} proposed
       by <PersonLink who={proposedBy} />, approved by <PersonLink who={approvedBy} />{' '}
       <time dateTime={approvedAt} title={moment(approvedAt)} className="whitespace-nowrap tabular-nums">
-        at {clock(approvedAt)}
+        at {clock(approvedAt)} UTC
       </time>
       {edited.length > 0 && <> with another {editedFields(edited)}</>}
       {' · '}

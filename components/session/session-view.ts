@@ -70,7 +70,7 @@ export interface Written {
   version: number
   by: Team | undefined
   at: string | undefined
-  /** How long ago. */
+  /** `just now`, `5m ago`; empty before the first. */
   age: string
 }
 

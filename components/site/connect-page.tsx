@@ -114,7 +114,7 @@ export const ConnectPage = ({ frame, link, program, session }: Props) => {
 const Clients = ({ link, program }: Pick<Props, 'link' | 'program'>) => (
   <>
     {program && <Connecting program={program} />}
-    <Snippet label="Claude CLI" code={claude(link)} className={WIDE} />
+    <Snippet label="Claude Code" code={claude(link)} className={WIDE} />
     <Snippet label="Codex" code={codex(link)} className={WIDE} />
     <Snippet label="Gemini CLI" code={gemini(link)} className={WIDE} />
     <Snippet label="Codex, config.toml" code={codexConfig(link)} />

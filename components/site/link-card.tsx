@@ -51,8 +51,8 @@ export const LinkCard = ({ frame, link, program, notice, typed }: Props) => (
       {notice && <Alert variant={notice.variant} className="wrap-anywhere" children={notice.text} />}
       <ChangeLink frame={frame} link={link} typed={typed} />
       {program && <Snippet label={CONNECTS} code={connectCommand(program)} />}
-      <Snippet label="Claude CLI" code={claude(link)} />
-      <Snippet label="Codex (config.toml)" code={codexConfig(link)} />
+      <Snippet label="Claude Code" code={claude(link)} />
+      <Snippet label="Codex, config.toml" code={codexConfig(link)} />
       <Snippet label="curl" code={curlCreate(link)} />
     </CardContent>
   </Card>

@@ -48,7 +48,7 @@ export const StatusParts = ({ status }: { status: StatusView }) => (
     <p className="flex flex-wrap items-center gap-2 text-[13px] text-muted-foreground">
       <Lamp level={status.level} />
       <span className="text-foreground">{ALL[status.level]}</span>
-      <span>at {clock(status.at)} UTC</span>
+      <span>as of {clock(status.at)} UTC</span>
     </p>
     {status.instances.map((instance) => (
       <Card key={instance.id} aria-label={`Instance ${escapeInvisible(instance.id)}`}>
@@ -75,7 +75,7 @@ export const StatusParts = ({ status }: { status: StatusView }) => (
 
 const ALL: Record<Level, string> = {
   green: 'All is well',
-  amber: 'Works, and something is to be looked at',
+  amber: 'It works, but something needs a look',
   red: 'Something is wrong',
 }
 
@@ -86,11 +86,14 @@ const Checks = ({ checks }: { checks: CheckView[] }) => (
         <Lamp level={level} />
         <span className="w-40 shrink-0 font-medium">{title}</span>
         <span className="min-w-0 flex-1 basis-52 text-muted-foreground wrap-anywhere">{escapeInvisible(value)}</span>
-        {todo && <p className={cn('basis-full sm:pl-7', TEXT[level])}>{todo}</p>}
+        {todo && <p className={cn('basis-full sm:pl-7', TEXT[level])}>{withLinks(todo)}</p>}
       </li>
     ))}
   </ul>
 )
+
+// Limits name pages by their paths (src/process/status/limits.ts).
+const withLinks = (todo: string) => todo.split(/(\/worktrees)\b/).map((part, i) => (i % 2 === 1 ? <Path key={i} path={part} /> : part))
 
 const COLOURS: Record<Level, string> = { green: 'bg-ok', amber: 'bg-warn', red: 'bg-destructive' }
 const TEXT: Record<Level, string> = { green: '', amber: 'text-warn-foreground', red: 'text-destructive-foreground' }

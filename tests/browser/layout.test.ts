@@ -13,11 +13,13 @@ const NARROW = { ...MOBILE, viewport: { width: 320, height: 640 } }
 const { parley, using, asRobin } = withSite()
 let at: string
 let traced: string
+let room: Awaited<ReturnType<typeof proposalRoom>>
 let documented: string
 let resumed: string
 
 beforeAll(async () => {
-  const { id, path, alex, propose } = await proposalRoom(parley.post, 'A title that is long enough to need the whole width of a phone')
+  room = await proposalRoom(parley.post, 'A title that is long enough to need the whole width of a phone')
+  const { id, path, alex, propose } = room
   at = path
   await parley.post(`${at}/join`, { team_name: LONG_NAME })
   await propose({ title: 'Measure again', description: `${WIDE_TABLE}\n\n\`\`\`sh\n${LONG_LINE}\n\`\`\`` })
@@ -215,4 +217,28 @@ test('in a low window the last chip of the teams keeps its dot', () =>
     const dot = page.locator('#roster li').last().locator('.dot').last()
     const [{ x, width }, list] = [(await dot.boundingBox())!, (await page.locator('#roster').boundingBox())!]
     expect(x + width + 2).toBeLessThanOrEqual(list.x + list.width)
+  }))
+
+test('the same thing has the same name and the same words on every page, and a time says that it is UTC', () =>
+  using({}, async (page) => {
+    for (const path of ['/connect', '/settings']) {
+      await page.goto(path)
+      const labels = await page.locator('figcaption').allInnerTexts()
+      expect(labels).toContain('Claude Code')
+      expect(labels).toContain('Codex, config.toml')
+    }
+    await page.goto('/sign-in')
+    await page.getByLabel('Key').fill('not-the-key')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    expect(await page.getByRole('alert').innerText()).toBe('That key is not valid.')
+    await page.goto(`${documented}/history`)
+    expect(await page.locator('[aria-label=Versions]').innerText()).toMatch(/just now|\d0s ago/)
+    const id = await room.propose({ title: 'Tell the plugins', due_date: '2027-03-01T00:00:00Z' })
+    await asRobin(page, `/approvals/${id}`)
+    const card = page.locator(`#p${id}`)
+    expect(await card.innerText()).toMatch(/Due\s+1 March 2027\n/)
+    await card.getByRole('button', { name: 'Approve' }).click()
+    await card.getByText(/by Robin, \d\d:\d\d UTC/).waitFor()
+    await page.goto(`${at}/records`)
+    expect(await page.locator('.record-origin').last().innerText()).toMatch(/at \d\d:\d\d UTC/)
   }))

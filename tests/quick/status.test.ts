@@ -101,14 +101,14 @@ const wordsOf = (html: string) =>
 const readOut = (status: Status) => {
   const html = renderToStaticMarkup(StatusParts({ status }))
   const parts = (tag: string) => [...html.matchAll(new RegExp(`<${tag}\\b.*?</${tag}>`, 'gs'))].map(([part]) => wordsOf(part))
-  return { first: parts('p')[0], lines: parts('li') }
+  return { first: parts('p')[0], lines: parts('li'), links: [...html.matchAll(/href="(.*?)"/g)].map(([, href]) => href) }
 }
 
 test('a server that is well says so, and asks nothing of anybody', async () => {
   const status = await lookAt({})
   expect(checksOf(status).filter(({ level, todo }) => level !== 'green' || todo)).toEqual([])
   const { first, lines } = readOut(status)
-  expect([status.level, first]).toEqual(['green', expect.stringMatching(/^green All is well at /)])
+  expect([status.level, first]).toEqual(['green', expect.stringMatching(/^green All is well as of /)])
   expect(lines.length).toBe(LIMITS.length - 1) // silent instances are a line only when there are some
   for (const line of lines) expect(line).toStartWith('green ')
 })
@@ -122,9 +122,10 @@ test.each(levels)('%s is %s when its cause is there, alone; the page says so, an
   const status = await lookAt(CAUSES[name][level]!)
   const { title, todo } = limitOf(name)
   expect(checksOf(status).filter((check) => check.level !== 'green')).toEqual([{ name, title, level, value: expect.any(String), todo }])
-  const { first, lines } = readOut(status)
-  const worst = level === 'red' ? 'Something is wrong' : 'Works, and something is to be looked at'
-  expect([status.level, first]).toEqual([level, expect.stringContaining(`${level} ${worst} at `)])
+  const { first, lines, links } = readOut(status)
+  expect(links).toEqual(name === 'runners' ? ['/worktrees'] : [])
+  const worst = level === 'red' ? 'Something is wrong' : 'It works, but something needs a look'
+  expect([status.level, first]).toEqual([level, expect.stringContaining(`${level} ${worst} as of `)])
   const escaped = wordsOf(renderToStaticMarkup(todo))
   expect(lines.filter((line) => !line.startsWith('green '))).toEqual([expect.stringMatching(new RegExp(`^${level} ${title} .+`))])
   expect(lines.find((line) => line.startsWith(level))).toEndWith(` ${escaped}`)

@@ -1,7 +1,7 @@
 // Proposals as their cards show them: with what they replace, their teams' hues and what became of their records.
 import type { FieldChange, ProposalView, ReplacedProposal } from '../../../components/approvals/proposal-view.ts'
 import { timeLeft } from '../../../components/approvals/time-left.ts'
-import { agoRoughly, clock, day } from '../../../components/parts/time.ts'
+import { agoInWords, clock, day, moment } from '../../../components/parts/time.ts'
 import type { Queries } from '../../../db/database.ts'
 import type { Named, ProposalData } from '../../../db/records-schema.ts'
 import type { Services } from '../../process/services.ts'
@@ -30,7 +30,7 @@ export const proposalViews = async ({ clock }: CardServices, queries: Queries, r
       ...proposed(row),
       by: { name: proposal.proposedBy.name, hue: hues.get(proposal.teamId ?? '') },
       left: proposal.status === 'pending' ? timeLeft(proposal.expiresAt, now) : undefined,
-      age: agoRoughly(proposal.createdAt, now),
+      age: agoInWords(proposal.createdAt, now),
       replaced: replacedBy(row, before.get(proposal.replaces ?? '')),
       outcome: outcomeOf(row, withdrawn.get(proposal.recordId ?? ''), now),
       people: peopleOf(names.get(proposal.sessionId) ?? []),
@@ -72,7 +72,7 @@ const outcomeOf = ({ proposal }: ListedProposal, withdrawn: string | undefined, 
   return {
     by: proposal.resolvedBy?.name,
     at,
-    when: today ? clock(at) : `${day(at)}, ${clock(at)}`,
+    when: today ? `${clock(at)} UTC` : moment(at),
     feedback: proposal.feedback ?? '',
     edited: proposal.edited ?? [],
     record: proposal.recordId ?? undefined,

@@ -8,7 +8,7 @@ import type { AskedView, NeedyView } from '../../../components/approvals/inbox-v
 import { AgeMark, TimeLeftMark } from '../../../components/approvals/proposal-card.tsx'
 import { anchorOf } from '../../../components/approvals/proposal-view.ts'
 import { timeLeft } from '../../../components/approvals/time-left.ts'
-import { agoRoughly } from '../../../components/parts/time.ts'
+import { agoInWords } from '../../../components/parts/time.ts'
 import type { WaitingProposal } from '../../stores/records/waiting.ts'
 import { approvalsLink } from '../live/frames.tsx'
 import { partial } from '../live/partial.ts'
@@ -29,7 +29,7 @@ export const inboxFragments = ({ proposals, requests, needy, today, now }: Looke
     proposals.map(({ id, created_at, expires_at }) => {
       const place = anchorOf(id)
       const marks = [
-        partial(`#${place}-age`, 'outerMorph', renderToStaticMarkup(<AgeMark id={id} age={agoRoughly(created_at, now)} />)),
+        partial(`#${place}-age`, 'outerMorph', renderToStaticMarkup(<AgeMark id={id} age={agoInWords(created_at, now)} />)),
         partial(`#${place}-left`, 'outerMorph', renderToStaticMarkup(<TimeLeftMark id={id} left={timeLeft(expires_at, now)} />)),
       ]
       return [place, marks.join('')]

@@ -4,7 +4,7 @@ import { diffRows, type DiffRow } from '../../../components/document/diff-rows.t
 import { DiffRows, DIFF_VIEWS, type DiffView } from '../../../components/document/diff.tsx'
 import type { Comparison, Version } from '../../../components/document/doc-history.ts'
 import { DocHistoryPage } from '../../../components/document/doc-history-page.tsx'
-import { ago } from '../../../components/parts/time.ts'
+import { agoInWords } from '../../../components/parts/time.ts'
 import { diffLines } from '../../core/text/diff.ts'
 import { refuse, STATUS, type ErrorBody } from '../../core/errors.ts'
 import { pause } from '../../core/runtime/pause.ts'
@@ -78,7 +78,14 @@ const renderHistory = async (c: Http, site: Site, error?: ErrorBody, sent?: stri
   const versions: Version[] = []
   for (const { version, teamId, by, at, bytes } of rows.slice(0, VERSIONS_LISTED)) {
     const changed = await linesChanged(services, session.id, version, until)
-    versions.push({ version, by: lookup.team(teamId) ?? { name: by, hue: undefined }, at, age: ago(at, clock.now()), bytes, changed })
+    versions.push({
+      version,
+      by: lookup.team(teamId) ?? { name: by, hue: undefined },
+      at,
+      age: agoInWords(at, clock.now()),
+      bytes,
+      changed,
+    })
   }
   const view = {
     sessionId: session.id,

@@ -1,7 +1,7 @@
 // The page on which a person shares a session: with people outside, by a link to read (doors/http/share-link.ts decides what it opens), and
 // with agents, by invitations.
 import { SharePage } from '../../../components/session/share-page.tsx'
-import { ago, moment } from '../../../components/parts/time.ts'
+import { agoInWords, moment } from '../../../components/parts/time.ts'
 import { STATUS, type ErrorBody } from '../../core/errors.ts'
 import { escapeInvisible } from '../../core/text/escape-invisible.ts'
 import { createInvitation, endInvitation } from '../../rooms/invitations.ts'
@@ -74,7 +74,7 @@ const renderShare = async (c: Http, site: Site, { url, error, invited, notInvite
     title: escapeInvisible(title),
     shared: share && {
       by: escapeInvisible(share.by),
-      age: clock.now() - Date.parse(share.at) < 60_000 ? 'just now' : `${ago(share.at, clock.now())} ago`,
+      age: agoInWords(share.at, clock.now()),
     },
     url,
     problem: error && problemOf(error).text,

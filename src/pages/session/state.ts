@@ -1,7 +1,7 @@
 // The state of a session for its page: the teams and their status, the document's newest version, whether the session is idle, loops or has
 // used up its wakes.
 import type { RosterTeam, SessionState } from '../../../components/session/session-view.ts'
-import { ago, agoRoughly } from '../../../components/parts/time.ts'
+import { ago, agoInWords, agoRoughly } from '../../../components/parts/time.ts'
 import { receiptOf } from '../../rooms/feed/receipts.ts'
 import { missingTeams, participantOf } from '../../rooms/roster.ts'
 import { isPolling } from '../../rooms/status.ts'
@@ -45,7 +45,7 @@ export const sessionStateOf = (
       version,
       by: written.writtenBy === null ? undefined : (lookup.team(written.writtenByTeamId) ?? lookup.named(written.writtenBy)),
       at: written.writtenAt ?? undefined,
-      age: written.writtenAt ? agoRoughly(written.writtenAt, now) : '',
+      age: written.writtenAt ? agoInWords(written.writtenAt, now) : '',
     },
     counts: sideCounts(sides),
     marks: sideMarks(sides),
@@ -114,7 +114,7 @@ const rosterTeams = (
         hue: row.hue,
         status,
         polling: isPolling(services, row),
-        seen: isLastWord ? spokenAgo(spokeAt, now) : `${agoRoughly(left_at ?? last_seen_at, now)} ago`,
+        seen: isLastWord ? agoInWords(spokeAt, now) : `${agoRoughly(left_at ?? last_seen_at, now)} ago`,
         spoke: isLastWord,
         convener: is_convener,
         left: left_at !== null,
@@ -126,10 +126,6 @@ const rosterTeams = (
     })
     .toSorted((a, b) => Number(b.convener) - Number(a.convener) || ORDER[a.status] - ORDER[b.status])
 }
-
-const NOW_MS = 10_000 // an age in seconds would change each second, and be sent to all viewers
-
-const spokenAgo = (at: string, now: number) => (now - Date.parse(at) < NOW_MS ? 'just now' : `${agoRoughly(at, now)} ago`)
 
 // Messages of others that the team was not handed, counted as `peek` counts them.
 const unreadAmong = (recent: RecentEvent[], team: string, has: number): RosterTeam['unread'] => {

@@ -85,7 +85,7 @@ const useOf = (c: Http, site: Site, key: string, scope: string): MadeKey['use'] 
   if (scope === 'sess') return { label: 'With each call', line: `Authorization: Bearer ${key}` }
   const link = withToolsets(url, scope === 'read' ? 'history' : 'rooms,control')
   return {
-    label: 'Claude CLI',
+    label: 'Claude Code',
     line: `claude mcp add --transport http parley "${link}" --header "Authorization: Bearer ${key}"`,
   }
 }

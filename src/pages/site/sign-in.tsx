@@ -34,6 +34,8 @@ export const signInRoutes = (site: Site) => {
   const ownTries = new Allowance(TRIES_A_MINUTE) // of the form, and of links that only the person can have opened
   const linkTries = new Allowance(TRIES_A_MINUTE)
 
+  const wrong = services.config.VIEWER_PASSWORD === undefined ? 'That key is not valid.' : 'That key or password is not valid.'
+
   const form = (c: Http, next: string, problem?: { status: 400 | 401 | 409 | 429; text: string; retryAfter?: number }, name = '') => {
     const { ACCESS_TOKEN, VIEWER_PASSWORD, OPERATOR_KEY } = services.config
     const reading = VIEWER_PASSWORD !== undefined ? 'password' : ACCESS_TOKEN !== undefined ? 'closed' : 'open'
@@ -66,7 +68,7 @@ export const signInRoutes = (site: Site) => {
     if (!role || !isMadeHere(key)) {
       const retryAfter = (byLink ? linkTries : ownTries).take(addressOf(c, services))
       if (retryAfter > 0) return form(c, next, { status: 429, text: tooMany(retryAfter, byLink), retryAfter }, name)
-      if (!role) return form(c, next, { status: 401, text: 'That key or password is not valid.' }, name)
+      if (!role) return form(c, next, { status: 401, text: wrong }, name)
     }
     if (isKey) return form(c, next, { status: 400, text: 'That name holds a key, which everybody would read. Enter your name.' })
     if (name.trim() !== '' && !nameIsPlain(name.trim()))
