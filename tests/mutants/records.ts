@@ -43,7 +43,7 @@ export const RECORDS: Mutant[] = [
     name: 'records: an outcome is addressed to nobody',
     breaks: 'it reaches a wait for what is addressed',
     file: EVENTS,
-    from: `{ evenClosed: true, ...(proposal.teamId !== null && { to: [proposal.teamId] }), ...options }`,
+    from: `{ evenClosed: true, ...(to.length > 0 && { to }), ...options }`,
     to: `{ evenClosed: true, ...options }`,
     tests: records('deciding'),
   },
