@@ -138,7 +138,7 @@ export interface SessionFilter {
   found?: string[]
   /** None of these. */
   without?: string[]
-  /** A room that is closed is concluded; an archived one is listed with those. */
+  /** A room that is closed is concluded. One that was archived before is of no kind. */
   kind?: keyof typeof KINDS | undefined
   limit: number
 }
@@ -147,7 +147,7 @@ export interface SessionFilter {
 const KINDS = {
   open: sql`${sessions.status} = 'active' and ${sessions.archivedAt} is null`,
   closed: sql`${sessions.status} = 'closed'`,
-  concluded: sql`${sessions.source} = 'room' and (${sessions.status} = 'closed' or ${sessions.archivedAt} is not null)`,
+  concluded: sql`${sessions.status} = 'closed' and ${sessions.source} = 'room'`,
   imported: sql`${sessions.source} <> 'room'`,
 }
 
