@@ -103,6 +103,7 @@ export class Writer {
       turnEvents: last?.ordinal ?? session.turnEvents,
       turnHolder: session.turnHolder ?? 'transcript',
       lastEventAt: last?.at ?? session.lastEventAt,
+      closedAt: closedAtWith(session, last?.at),
     })
     return { events: events.length, newest: last?.sequence ?? session.lastSequence, turn }
   }
@@ -137,6 +138,10 @@ export class Writer {
     })
   }
 }
+
+// A transcript ends with its last event, unless a person has reopened it, or concluded it later.
+const closedAtWith = ({ closedAt }: Session, last: string | undefined): string | null =>
+  closedAt !== null && last !== undefined && Date.parse(last) > Date.parse(closedAt) ? last : closedAt
 
 const titleOf = ({ agent }: Format, identity: string, { title }: Memory) => storableText(title?.text ?? `${agent} ${identity.slice(0, 40)}`)
 

@@ -48,7 +48,7 @@ const SCOPES = `select $1::text
 export const refillSession = async ({ db }: Queries, id: string, values: { title: string; source: string }): Promise<Session> => {
   const [row] = await db
     .update(sessions)
-    .set({ ...values, updatedAt: sql`created_at`, archivedAt: null, purgedAt: null }) // nobody has named it yet
+    .set({ ...values, updatedAt: sql`created_at`, closedAt: sql`created_at`, archivedAt: null, purgedAt: null }) // nobody has named it yet
     .where(eq(sessions.id, id))
     .returning()
   return row!

@@ -19,6 +19,8 @@ onEveryEngine((parley) => {
     const first = await importFile(parley(), path)
     const before = await eventsOf(parley(), first.session_id)
     expect(before.map(outline)).toEqual(['1.1 user_input Ship it.', '1.2 assistant_response Shipped. !'])
+    const ended = async () => (await sessionRow(parley(), first.session_id)).closed_at
+    expect(await ended()).toBe(before.at(-1)!.at)
 
     files.write(`${id}.jsonl`, `${[...begun, claudeLine(3, 'assistant', 'One more thing.', { session: id })].join('\n')}\n`)
     expect(await importFile(parley(), path)).toMatchObject({ session_id: first.session_id, added: 1, events: 3, turns: 1 })
@@ -29,6 +31,7 @@ onEveryEngine((parley) => {
       '1.3 assistant_response One more thing.',
     ])
     expect(after.slice(0, 2).map(({ id, sequence }) => [id, sequence])).toEqual(before.map(({ id, sequence }) => [id, sequence]))
+    expect(await ended()).toBe(after.at(-1)!.at)
     expect(await importFile(parley(), path)).toMatchObject({ added: 0, events: 3 })
   })
 
