@@ -278,6 +278,10 @@ onEveryEngine((parley) => {
     for (const act of ['share', 'conclude', 'reopen', 'resume', 'messages']) expect(page).not.toContain(`/sessions/${id}/${act}`)
     expect(await textOf(`/api/sessions/${id}/handoff.md`)).toBe(`# Handoff: (purged)\n\n${PURGED}\n`)
     const nora = await personAt(parley())
+    const { meetings } = await done(nora('records.get_meetings', { limit: 50 }))
+    expect(meetings.map(({ meeting_id }: any) => meeting_id)).toContain(next.session_id)
+    expect(meetings.map(({ meeting_id }: any) => meeting_id)).not.toContain(id)
+    expect(JSON.stringify(await done(nora('records.search_content', { query: 'purged' })))).not.toContain(id)
     for (const [name, more] of [
       ['post_message', { content: 'Hello?' }],
       ['conclude_session', { summary_section: 'Over.' }],

@@ -39,7 +39,7 @@ const LEAST = 0.4 // of what is found by words here and there
 const CANDIDATES = { titles: 500, texts: 50 }
 
 const TABLES: Record<ContentType, { from: SQL; session: SQL; at: SQL; which: SQL }> = {
-  meeting: { from: sql`sessions`, session: sql`id`, at: sql`created_at`, which: sql`true` },
+  meeting: { from: sql`sessions`, session: sql`id`, at: sql`created_at`, which: sql`purged_at is null` },
   action: { from: sql`items`, session: sql`session_id`, at: sql`created_at`, which: sql`kind = 'action'` },
   decision: { from: sql`decisions`, session: sql`session_id`, at: sql`at`, which: sql`true` },
 }

@@ -1,5 +1,5 @@
 // Sessions as meetings, in lists: each with its place in its series, and what of records it has.
-import { and, desc, eq, gte, lte, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, isNull, lte, sql } from 'drizzle-orm'
 import type { Queries } from '../../../db/database.ts'
 import { sessions } from '../../../db/schema.ts'
 import { attendedBy } from './attendees.ts'
@@ -54,7 +54,7 @@ const COLUMNS = {
     and proposals.expires_at > clock_timestamp() and sessions.archived_at is null)`,
 }
 
-/** The newest first. */
+/** The newest first, without those that were purged, unless it is asked for by its id. */
 export const listMeetings = ({ db }: Queries, filter: MeetingFilter): Promise<ListedMeeting[]> => {
   const { id, from, to, seriesId, attendee, after, limit } = filter
   return db
@@ -62,7 +62,7 @@ export const listMeetings = ({ db }: Queries, filter: MeetingFilter): Promise<Li
     .from(sessions)
     .where(
       and(
-        id ? eq(sessions.id, id) : undefined,
+        id ? eq(sessions.id, id) : isNull(sessions.purgedAt),
         from ? gte(sessions.createdAt, from) : undefined,
         to ? lte(sessions.createdAt, to) : undefined,
         seriesId ? eq(sessions.seriesId, seriesId) : undefined,
