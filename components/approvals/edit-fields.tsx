@@ -35,7 +35,7 @@ export const EditFields = ({ proposal, values, problem }: Props) => {
         </>
       ) : (
         <div className="grid gap-3 sm:grid-cols-3">
-          <FormField {...field('owner')} label="Owner" maxLength={100} list={names} autoComplete="off" />
+          <FormField {...field('owner')} label="Owner" maxLength={120} list={names} autoComplete="off" />
           <FormField {...field('due')} label="Due (UTC)" type="datetime-local" />
           <Choice {...field('priority')} label="Priority" choices={PRIORITIES} />
           <datalist id={names}>

@@ -6,7 +6,7 @@ import { teamOf, type Context } from '../operations/context.ts'
 import { CALLERS, handleOf, named, RECORD_ACTORS } from '../records/callers.ts'
 import { refuseUnless, roleOf } from '../records/who-may.ts'
 import { writableSession } from '../rooms/preconditions.ts'
-import { op, sessionId } from '../rooms/schemas.ts'
+import { nameOrHandle, op, sessionId } from '../rooms/schemas.ts'
 import { blockersOf, type Board } from '../stores/records/board.ts'
 import { insertItems, type NewItem } from '../stores/records/items.ts'
 import { lockedBoard } from './locked-board.ts'
@@ -14,12 +14,12 @@ import { dependenciesNamed, refuseCircle } from './dependencies.ts'
 import { itemRows } from './item-answer.ts'
 import { refuseOverlaps } from './overlaps.ts'
 import { ownersOf } from './owners.ts'
-import { item, MOST_ITEMS, owner, planned } from './schemas.ts'
+import { item, MOST_ITEMS, planned } from './schemas.ts'
 import { idAndTitle } from '../rooms/work/open-work.ts'
 import { noteWork, appendPlanned } from './append-events.ts'
 import { boardNow } from '../rooms/work/open-work.ts'
 
-const newItem = z.strictObject({ ...planned, owner: owner.optional() })
+const newItem = z.strictObject({ ...planned, owner: nameOrHandle.optional() })
 
 /** All items or none. 400 for an owner, dependency or path that means nothing; 409 past 500 items, and with `claim` for one that is not ready
  *  or overlaps another team's claim. */

@@ -22,7 +22,6 @@ export const planned = {
   depends_on: z.array(z.string().min(1).max(300)).max(100).optional(),
   paths: z.array(path).max(20).optional(),
 }
-export const owner = text(1, 120)
 
 export const itemStatus = z.enum(ITEM_STATUSES)
 

@@ -5,7 +5,7 @@ import { CALLERS, RECORD_ACTORS } from '../records/callers.ts'
 import { text } from '../records/schemas.ts'
 import { refuseUnless, roleOf } from '../records/who-may.ts'
 import { writableSession } from '../rooms/preconditions.ts'
-import { op, sessionId } from '../rooms/schemas.ts'
+import { nameOrNobody, op, sessionId } from '../rooms/schemas.ts'
 import { itemsById, renewClaim, setItem } from '../stores/records/items.ts'
 import { lockedBoard, itemOn } from './locked-board.ts'
 import { changesOf } from './edits.ts'
@@ -36,7 +36,7 @@ export const updateWork = op({
     result: text(0, 2_000).optional(),
     ...planned,
     title: planned.title.optional(),
-    owner: text(0, 120).optional(),
+    owner: nameOrNobody.optional(),
   }),
   output: z.object({ item }),
   refuses: ['session_closed', 'forbidden', 'not_found', 'conflict'],

@@ -6,6 +6,7 @@ import { isBlank, nameIsPlain } from '../core/text/text.ts'
 import { IN_YEARS, inYears } from '../core/years.ts'
 import type { Context } from '../operations/context.ts'
 import { operationsOf } from '../operations/operation.ts'
+import { nameOrHandle } from '../rooms/schemas.ts'
 
 export const { op, pageOp } = operationsOf<Context>('records')
 
@@ -21,7 +22,7 @@ export const text = (min: number, max: number) =>
     .meta({ minLength: min, maxLength: max })
 
 /** What somebody is called. */
-export const personName = text(1, 100)
+export const personName = nameOrHandle
   .refine((given) => isBlank(given) || nameIsPlain(given), 'must not contain control, direction or tag characters')
   .transform((given) => given.trim())
 

@@ -10,7 +10,7 @@ import { setConvener } from '../stores/sessions.ts'
 import { authorOf, isConvener } from './who-may.ts'
 import { writableSession } from './preconditions.ts'
 import { participantOf } from './roster.ts'
-import { op, sessionId, time } from './schemas.ts'
+import { nameOrHandle, op, sessionId, time } from './schemas.ts'
 import { team } from './team-caller.ts'
 
 // A convener counts as gone after this many times DISCONNECTED_AFTER of silence (by default ten minutes): an agent that crashed never
@@ -37,7 +37,7 @@ export const transferConvener = op({
   example: { to: "Bea's Team" },
   input: z.strictObject({
     session_id: sessionId,
-    to: z.string().min(1).max(120).describe('The handle or name of a team that is present.'),
+    to: nameOrHandle.describe('The handle or name of a team that is present.'),
   }),
   output: z.object({ convener: z.object({ team_id: z.uuid(), team_name: z.string() }), at: time }),
   refuses: ['session_closed', 'forbidden', 'not_found', 'conflict'],

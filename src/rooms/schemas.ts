@@ -33,6 +33,11 @@ export const reason = characters(1, 2_000)
 export const teamName = characters(1, 100)
   .refine((name) => isBlank(name) || nameIsPlain(name), 'must not contain control, direction or tag characters')
   .transform((name) => name.trim())
+const NAME_CHARS = 120
+/** Whom somebody means, by name or handle. Where a name was taken a number stands after it, so that it is longer than the one that was given. */
+export const nameOrHandle = characters(1, NAME_CHARS)
+/** The same, where nothing means nobody. */
+export const nameOrNobody = characters(0, NAME_CHARS)
 export const docContent = kibibytes(512)
 export const section = kibibytes(64)
 export const DOC_LIMIT_BYTES = 512 * KIB

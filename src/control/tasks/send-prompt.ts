@@ -29,7 +29,7 @@ import { TASK_MODES, TASK_STATUSES } from '../../../db/control-schema.ts'
 import { taskAtItsEnd } from './get-task.ts'
 import { promptRelative, type RelativeWanted } from '../genealogy/relative.ts'
 import { refuseRaise } from '../permissions/raise.ts'
-import { title } from '../../rooms/schemas.ts'
+import { nameOrHandle, title } from '../../rooms/schemas.ts'
 import { sessionById, type Session } from '../../stores/sessions.ts'
 import { queuePrompt, refuseOver } from './queue-prompt.ts'
 
@@ -62,7 +62,7 @@ export const sendPrompt = op({
     permission_mode: permissionMode.optional(),
     worktree_id: z.string().max(64).optional(),
     branch: z.string().min(1).max(400).optional().describe('Of fork and subsession: a worktree of its own for this branch.'),
-    to: z.string().min(1).max(100).optional().describe('In a session without an agent: the handle or name of the team you ask.'),
+    to: nameOrHandle.optional().describe('In a session without an agent: the handle or name of the team you ask.'),
     wait_for_completion: z.boolean().default(false),
     timeout_ms: timeoutMs.default(DEFAULT_WAIT_MS).describe('How long to wait.'),
     max_chars: maxChars,

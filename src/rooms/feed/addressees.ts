@@ -6,10 +6,12 @@ import { nameKey } from '../../core/text/text.ts'
 import type { Context } from '../../operations/context.ts'
 import { roster, type Participant } from '../../stores/members.ts'
 import { peopleHere } from '../../stores/questions.ts'
+import { nameOrHandle } from '../schemas.ts'
 
-const addressee = z.string().min(1).max(120)
 export const addressees = z
-  .union([z.array(addressee).min(1).max(32), addressee.transform((one) => [one])], { error: 'must be a list of 1 to 32 handles or names' })
+  .union([z.array(nameOrHandle).min(1).max(32), nameOrHandle.transform((one) => [one])], {
+    error: 'must be a list of 1 to 32 handles or names',
+  })
   .meta({ type: 'array', items: { type: 'string' } })
 
 export interface Addressees {

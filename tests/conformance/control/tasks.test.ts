@@ -464,6 +464,17 @@ onEveryEngine(
       expect((await done(waiting)).task).toMatchObject({ status: 'completed', answer: { text: 'It is.' } })
     })
 
+    test('a team of the longest name, which was taken, is asked by it', async () => {
+      const call = control(await fullKey())
+      const { alex, id } = await room(viaRest(parley()))
+      const join = () => viaRest(parley())('join_session', { session_id: id, team_name: '🦜'.repeat(100) })
+      await done(join())
+      const { team_name: to } = await done(join())
+      expect(await done(call('send_prompt', { session_id: id, prompt: 'Is it ready?', to }))).toMatchObject({ started: true })
+      await done(alex('post_message', { content: 'And the docs?', to: [to] }))
+      await done(alex('transfer_convener', { to }))
+    })
+
     test('a refusal names a tool that rooms has too as it is called beside rooms, and alone', async () => {
       const { runner, call } = await scene()
       const { id } = await room(viaRest(parley()))

@@ -121,6 +121,20 @@ throughEveryDoor((call, parley, transport) => {
       expect(data.owner).toEqual({ person_id: null, name: 'Cleo', kind: null, verified: false })
     })
 
+    test('is a team of the longest name, which was taken, and has a number after it', async () => {
+      const { id, alex, nora, resolve } = await scene()
+      const join = () => call('join_session', { session_id: id, team_name: '🦜'.repeat(100) })
+      await done(join())
+      const owner_name = (await done(join())).team_name as string
+      expect(owner_name).toEndWith(' (2)')
+      const made = await done(alex('propose_action_item', { ...ACTION, owner_name }))
+      expect(made.data.owner).toMatchObject({ name: owner_name, kind: 'team', person_id: expect.any(String) })
+      const { record } = await done(resolve(made.id, { action: 'approve', edits: { owner_name: owner_name.toUpperCase() } }))
+      expect(record.owner).toEqual(made.data.owner)
+      const item = await done(nora('update_work', { session_id: id, item_id: record.item_id, owner: owner_name, note: 'Theirs.' }))
+      expect(item.item.owner).toEqual(made.data.owner)
+    })
+
     test('is a person who wrote in the session, known as such by a link bound to the name [E7]', async () => {
       const { id, alex, nora } = await scene()
       const name = `Omar ${id.slice(0, 8)}`
@@ -181,9 +195,9 @@ throughEveryDoor((call, parley, transport) => {
       ['a description of 2,001 characters', decision({ description: long(2_001) }), 'description', 'at most 2000'],
       ['a rationale of 1,001 characters', decision({ rationale: long(1_001) }), 'rationale', 'at most 1000'],
       ['a quote of 501 characters', decision({ source_quote: long(501) }), 'source_quote', 'at most 500'],
-      ['an owner’s name of 101 characters', action({ owner_name: long(101) }), 'owner_name', 'at most 100'],
+      ['an owner’s name of 121 characters', action({ owner_name: long(121) }), 'owner_name', 'at most 120'],
       ['an owner’s name that turns round', action({ owner_name: 'Nora\u202earoN' }), 'owner_name', 'direction'],
-      ['a blank owner’s name', action({ owner_name: ' ' }), 'owner_name', 'at least 1'],
+      ['a blank owner’s name', action({ owner_name: ' ' }), 'owner_name', 'not be blank'],
       ['a date without a zone', action({ due_date: '2026-03-01T09:00:00' }), 'due_date', 'zone'],
       ['a day without a time', action({ due_date: '2026-03-01' }), 'due_date', 'zone'],
       ['a date that is none', action({ due_date: '2026-02-30T09:00:00Z' }), 'due_date', 'zone'],
