@@ -1,6 +1,6 @@
 // The mark on sessions that look like a loop. It stays until a person releases the session or its teams go on to something else. And which
 // sessions need a person, for this or because their wakes are used up.
-import { and, desc, eq, gte, inArray, isNotNull, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
 import { unionAll } from 'drizzle-orm/pg-core'
 import type { Queries } from '../../db/database.ts'
 import { sessions } from '../../db/schema.ts'
@@ -71,7 +71,7 @@ export interface SessionNeed {
   since: string
 }
 
-/** The open sessions that need a person, the newest need first. `perHour`: the wakes that a session has. */
+/** The open sessions that need a person, archived ones left out, the newest need first. `perHour`: the wakes that a session has. */
 export const needsOfSessions = async ({ db }: Queries, perHour: number, limit: number): Promise<SessionNeed[]> => {
   const wakesSince = usedUpSince(perHour)
   const marked = db.select({ id: loops.sessionId }).from(loops).where(isNotNull(loops.suspectedAt))
@@ -84,7 +84,7 @@ export const needsOfSessions = async ({ db }: Queries, perHour: number, limit: n
     .from(sessions)
     .leftJoin(loops, eq(loops.sessionId, sessions.id))
     .leftJoin(wakes, eq(wakes.sessionId, sessions.id))
-    .where(and(inArray(sessions.id, unionAll(marked, silenced)), eq(sessions.status, 'active')))
+    .where(and(inArray(sessions.id, unionAll(marked, silenced)), eq(sessions.status, 'active'), isNull(sessions.archivedAt)))
     .orderBy(desc(sql`coalesce(${loops.suspectedAt}, ${wakes.since})`))
     .limit(limit)
   return rows.map(({ id, loopSince, wakesSince: since }) => ({ sessionId: id, ...needOf(loopSince, since)! }))

@@ -1,5 +1,6 @@
 // What people are told, and that each fact is told once: over restarts, several instances, and a session whose state flaps.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { needsOfSessions } from '../../src/loops/store.ts'
 import { addressNotices, takeDeliveries } from '../../src/notices/outbox.ts'
 import { notifyPeople } from '../../src/notices/notify-people.ts'
 import { jobsOf } from '../../src/operations/toolset.ts'
@@ -164,6 +165,22 @@ onOneEngine((parley) => {
       await done(nora('control.manage_session', { session_id: id, action: 'start' }))
       await told(id, 'convener_gone')
       await leave()
+    })
+  })
+
+  test('an archived session whose teams repeat themselves waits for no person, until it is brought back', async () => {
+    const served = await telling()
+    await closing(served, async () => {
+      const { id, alex, bea } = await room(viaRest(served))
+      const nora = await personAt(served)
+      await storm(alex, bea)
+      await told(id, 'loop_suspected')
+      const waiting = async () => (await needsOfSessions(served.database, 30, 100)).map(({ sessionId }) => sessionId)
+      expect(await waiting()).toContain(id)
+      await done(nora('control.manage_session', { session_id: id, action: 'delete' }))
+      expect(await waiting()).not.toContain(id)
+      await done(nora('control.manage_session', { session_id: id, action: 'start' }))
+      expect(await waiting()).toContain(id)
     })
   })
 
