@@ -84,7 +84,7 @@ export const PromptBox = (props: PromptBoxProps) => {
           aria-invalid={problem !== undefined || undefined}
           placeholder={`What should ${agent} do?`}
           title="Enter for a new line, Ctrl or ⌘ with Enter to send"
-          className={cn('max-h-[30dvh] resize-none py-2 pr-11 pointer-coarse:pr-13', whole ? 'min-h-28' : 'min-h-14')}
+          className={cn('max-h-[30dvh] resize-none py-2 pr-12', whole ? 'min-h-28' : 'min-h-14')}
         />
         <Button
           type="submit"

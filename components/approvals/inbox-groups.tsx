@@ -46,14 +46,14 @@ export const GroupSection = ({ group: { session, cards, together } }: { group: I
 /** All that one team proposed here, with one question: it shows every title before it asks. */
 const ApproveTogether = ({ together: { anchor, team, proposals } }: { together: Together }) => (
   <div id={anchor} tabIndex={-1} className={FOR_ACTORS}>
-    <details className="group/together rounded-lg border bg-card shadow-xs">
+    <details className="rounded-lg border bg-card shadow-xs">
       <summary
         className={cn(
           buttonVariants({ variant: 'ghost' }),
           'h-11 w-full list-none justify-start px-3.5 text-foreground -outline-offset-2 [&::-webkit-details-marker]:hidden',
         )}
       >
-        <Icon name="chevron" className="text-muted-foreground transition-transform group-open/together:rotate-90" />
+        <Icon name="chevron" className="text-muted-foreground transition-transform in-open:rotate-90" />
         <span className="truncate">
           Approve these <span data-count="">{proposals.length}</span> of <TeamName team={team} />
         </span>

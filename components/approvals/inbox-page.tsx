@@ -27,7 +27,7 @@ const InboxFrame = ({ frame, tab, meeting, children }: Props) => (
   <Shell frame={frame} title={counted('Approvals · Parley', frame.waiting)} crumbs={[{ label: 'Approvals' }]} kind="approvals">
     <main id="main" className="mx-auto w-full max-w-2xl px-4 py-6 sm:px-6">
       <div className="mb-3 flex flex-wrap items-center gap-x-3 gap-y-2">
-        <div className="min-w-fit flex-1 has-[p]:min-w-0 has-[p]:basis-60">
+        <div className="min-w-0 flex-1 basis-32">
           <h1 className="text-xl font-semibold tracking-[-0.02em]">Approvals</h1>
           {meeting && (
             <p className="mt-0.5 text-[13px] text-muted-foreground wrap-anywhere">

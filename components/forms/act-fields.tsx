@@ -125,7 +125,7 @@ export const ConvenerFields = ({ values, problem, teams = [] }: FieldsProps) => 
     {teams.map(({ id, name, hue, convener }) => (
       <label
         key={id}
-        className="flex min-h-9 items-center gap-2.5 rounded-md border bg-card px-3 py-1.5 text-[13px] pointer-coarse:min-h-11 has-checked:border-ring has-checked:bg-accent"
+        className="flex min-h-9 items-center gap-2.5 rounded-md border bg-card px-3 py-1.5 text-[13px] has-checked:border-ring has-checked:bg-accent"
       >
         <input type="radio" name="to" value={id} required defaultChecked={values.to === id} />
         <span className="min-w-0 wrap-anywhere">

@@ -3,8 +3,7 @@ import type { ComponentProps } from 'react'
 // Lucide's shapes (ISC licence): symbols that each page holds once.
 const SHAPES = {
   search: '<path d="m21 21-4.34-4.34"/><circle cx="11" cy="11" r="8"/>',
-  records:
-    '<rect width="8" height="4" x="8" y="2" rx="1"/><path d="M16 4h2a2 2 0 0 1 2 2v14a2 2 0 0 1-2 2H6a2 2 0 0 1-2-2V6a2 2 0 0 1 2-2h2m1 10 2 2 4-4"/>',
+  records: '<path d="m3 17 2 2 4-4M3 7l2 2 4-4M13 6h8M13 12h8M13 18h8"/>',
   settings: '<path d="M14 17H5M19 7h-9"/><circle cx="17" cy="17" r="3"/><circle cx="7" cy="7" r="3"/>',
   copy: '<rect width="14" height="14" x="8" y="8" rx="2"/><path d="M4 16c-1.1 0-2-.9-2-2V4c0-1.1.9-2 2-2h10c1.1 0 2 .9 2 2"/>',
   inbox:
@@ -67,7 +66,7 @@ const symbolsWithout = (names: string[]): string =>
 const SYMBOLS: Partial<Record<string, string>> = {
   home: symbolsWithout(ONLY.trace),
   trace: symbolsWithout(ONLY.home),
-  agents: symbolsWithout([]),
+  agents: symbolsWithout(ONLY.trace.filter((name) => name !== 'fold')), // an agent is archived with it
 }
 const OTHERS = symbolsWithout([...ONLY.home, ...ONLY.trace])
 

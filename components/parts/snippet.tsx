@@ -18,7 +18,7 @@ export const Snippet = ({ label, code, className }: Props) => (
         hidden
         aria-label={`Copy: ${label}`}
         title="Copy"
-        className="ml-auto size-6 shrink-0 cursor-pointer grid place-items-center rounded-md text-muted-foreground hover:bg-accent hover:text-foreground pointer-coarse:-my-1 pointer-coarse:-mr-1 pointer-coarse:size-10"
+        className="ml-auto size-6 shrink-0 cursor-pointer grid place-items-center rounded-md text-muted-foreground hover:bg-accent hover:text-foreground"
       >
         <Icon name="copy" className="size-3.5" />
       </button>

@@ -35,9 +35,7 @@ export interface SessionMatch {
 }
 
 const ROW = 'relative flex gap-3 px-4 py-3 hover:bg-accent/50 has-focus-visible:bg-accent/60'
-const WHOLE_ROW =
-  'after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-ring'
-const ROW_LINK = `truncate text-[14px] font-medium tracking-[-0.005em] ${WHOLE_ROW}`
+const ROW_LINK = 'row-link truncate text-[14px] font-medium tracking-[-0.005em]'
 const ABOUT = 'flex flex-wrap items-center gap-x-2 gap-y-0.5 text-[12px] text-muted-foreground'
 const WITHIN = 'relative z-10 leading-6 underline-offset-2 hover:text-foreground hover:underline'
 
@@ -92,7 +90,7 @@ const HitRow = ({ hit, search, terms }: { hit: EventHit; search: Partial<Search>
           {moment(hit.at)}
         </time>
       </p>
-      <a href={hit.href} className={`block text-[13.5px] leading-5 wrap-anywhere ${WHOLE_ROW}`}>
+      <a href={hit.href} className="row-link block text-[13.5px] leading-5 wrap-anywhere">
         <Marked text={hit.snippet || TYPE_LABELS[hit.kind].one} terms={terms} />
       </a>
     </div>

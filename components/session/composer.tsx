@@ -64,7 +64,7 @@ const Form = ({ sessionId, person, idempotencyKey, answers, text = '', problem, 
           aria-invalid={problem !== undefined || undefined}
           placeholder={`Message all teams as ${escapeInvisible(person!.name)}…`}
           title="Enter for a new line, Ctrl or ⌘ with Enter to send"
-          className="max-h-[30dvh] min-h-9.5 resize-none py-2 pr-11 pointer-coarse:min-h-12 pointer-coarse:py-3.5 pointer-coarse:pr-13"
+          className="max-h-[30dvh] min-h-9.5 resize-none py-2 pr-12"
         />
         <Button
           type="submit"

@@ -106,7 +106,7 @@ const Floating = () => (
       id="jump"
       type="button"
       hidden
-      className="absolute bottom-3 left-1/2 z-10 flex h-8 -translate-x-1/2 cursor-pointer items-center gap-1.5 rounded-full border bg-popover px-3.5 pointer-coarse:h-10 text-[12.5px] font-medium shadow-md hover:bg-accent"
+      className="absolute bottom-3 left-1/2 z-10 flex h-8 -translate-x-1/2 cursor-pointer items-center gap-1.5 rounded-full border bg-popover px-3.5 text-[12.5px] font-medium shadow-md hover:bg-accent"
     >
       <Icon name="down" className="size-3.5" />
       <span>Jump to latest</span>

@@ -37,7 +37,7 @@ export const SessionSearch = ({ search, filter }: { search: string; filter: Filt
           title={MEANS[name]}
           aria-current={name === filter ? 'true' : undefined}
           className={cn(
-            'flex h-6.5 items-center rounded px-2.5 pointer-coarse:min-h-9 max-[22rem]:px-2 text-[12.5px] text-muted-foreground hover:text-foreground',
+            'flex h-6.5 items-center rounded px-2.5 pointer-coarse:min-h-9 text-[12.5px] text-muted-foreground hover:text-foreground',
             name === filter && 'bg-secondary font-medium text-secondary-foreground',
           )}
         >

@@ -55,7 +55,7 @@ export const SessionRow = ({ session, terms = [] }: { session: SessionSummary; t
       <div className="flex items-center gap-x-2 gap-y-1 max-sm:flex-wrap">
         <a
           href={`/sessions/${session.id}`}
-          className="text-[14px] leading-5 font-medium tracking-[-0.005em] wrap-anywhere max-sm:line-clamp-2 max-sm:basis-full sm:truncate after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-ring"
+          className="row-link text-[14px] leading-5 font-medium tracking-[-0.005em] wrap-anywhere max-sm:line-clamp-2 max-sm:basis-full sm:truncate"
         >
           <Marked text={session.title} terms={terms} />
         </a>
@@ -65,7 +65,7 @@ export const SessionRow = ({ session, terms = [] }: { session: SessionSummary; t
           </Badge>
         )}
         {session.from && (
-          <Badge variant="outline" className="max-w-full min-w-20 shrink-[9999] sm:max-w-52" title={escapeInvisible(session.from.title)}>
+          <Badge variant="outline" className="max-w-52 min-w-20 shrink-[9999]" title={escapeInvisible(session.from.title)}>
             <Icon name={session.from.how === 'resumed' ? 'resume' : 'fork'} className="shrink-0" />
             <span className="min-w-0 truncate">
               {session.from.how} from {escapeInvisible(session.from.title)}

@@ -123,14 +123,14 @@ const Header = ({ frame, crumbs }: { frame: Frame; crumbs: NonNullable<Props['cr
         <path fill="currentColor" opacity=".28" d="M4 2h8a4 4 0 0 1 4 4v3a4 4 0 0 1-4 4H8l-4 4v-4.5A4 4 0 0 1 2 9V6a4 4 0 0 1 2-4Z" />
         <path fill="currentColor" d="M7 6h7a3 3 0 0 1 3 3v3a3 3 0 0 1-2 2.800V18l-3-3H9a3 3 0 0 1-3-3V7a1 1 0 0 1 1-1Z" />
       </svg>
-      <span className="max-[22.4rem]:sr-only">Parley</span>
+      <span className="max-[22.4rem]:text-[0px]">Parley</span>
     </a>
     {crumbs.length > 0 && !isGuest(frame) && (
       <nav aria-label="Breadcrumb" className="flex min-w-0 items-center gap-1.5 text-[13px] text-muted-foreground max-[27rem]:hidden">
         {crumbs.map(({ label, href }, i) => (
           <span
             key={label}
-            className={cn('flex min-w-0 items-center gap-1.5', i > 0 && 'max-sm:hidden', i === crumbs.length - 1 && 'shrink-[99]')}
+            className={cn('flex min-w-0 items-center gap-1.5', i > 0 && 'max-sm:hidden', i === crumbs.length - 1 && 'shrink-[9999]')}
           >
             <Icon name="chevron" className="size-3.5 shrink-0 opacity-60" />
             {href ? (
@@ -144,7 +144,7 @@ const Header = ({ frame, crumbs }: { frame: Frame; crumbs: NonNullable<Props['cr
         ))}
       </nav>
     )}
-    <div className="ml-auto flex items-center gap-1 max-sm:gap-0.5">
+    <div className="ml-auto flex items-center gap-1">
       {isGuest(frame) ? <Badge>Shared, read only</Badge> : <HeaderLinks search={!/^\/search\b/.test(frame.path)} waiting={frame.waiting} />}
       <ThemeButton path={frame.path} className={isGuest(frame) ? undefined : ELSEWHERE_ON_A_PHONE} />
       {!isGuest(frame) && <Identity frame={frame} />}
@@ -161,7 +161,7 @@ const HeaderLinks = ({ search, waiting }: { search: boolean; waiting: number }) 
     <ApprovalsLink waiting={waiting} />
     <LinkButton variant="ghost" href="/records" title="Records" className="header-link">
       <Icon name="records" />
-      <span className="max-lg:sr-only">Records</span>
+      <span className="max-lg:hidden">Records</span>
     </LinkButton>
     {search && (
       <LinkButton variant="ghost" size="icon" href="/search" aria-label="Search everything" title="Search everything" className="md:hidden">
@@ -187,7 +187,7 @@ const HeaderLinks = ({ search, waiting }: { search: boolean; waiting: number }) 
 // The key that leads here (public/parley.js) is shown while nothing is typed.
 const Search = () => (
   <form action="/search" role="search" aria-label="Everything" className="relative mr-1 max-md:hidden">
-    <SearchBox required aria-label="Search everything" placeholder="Search everything" className="peer w-44 lg:w-60" />
+    <SearchBox required aria-label="Search everything" placeholder="Search everything" className="peer w-52 lg:w-60" />
     <kbd
       aria-hidden="true"
       className="pointer-events-none absolute inset-y-0 right-2 my-auto h-fit rounded border bg-secondary px-1.5 text-[11px] leading-4.5 text-muted-foreground peer-focus:hidden peer-not-placeholder-shown:hidden noscript:hidden"
@@ -231,8 +231,8 @@ const IN_FORCE: Record<Theme, string> = {
 
 const Identity = ({ frame: { person, path } }: { frame: Frame }) =>
   person ? (
-    <form method="post" action="/sign-out" className="flex items-center gap-2 sm:ml-1 sm:border-l sm:pl-2">
-      <span className="max-w-24 truncate text-[12.5px] text-muted-foreground max-sm:hidden lg:max-w-40">
+    <form method="post" action="/sign-out" className="ml-1 flex items-center gap-2 border-l pl-2">
+      <span className="max-w-40 truncate text-[12.5px] text-muted-foreground max-lg:hidden">
         {escapeInvisible(person.name)}
         {person.role === 'reader' && ' (reads only)'}
       </span>

@@ -12,9 +12,9 @@ export const buttonVariants = cva(
         ghost: 'text-muted-foreground hover:bg-accent hover:text-foreground',
       },
       size: {
-        default: 'h-8 px-3 pointer-coarse:min-h-10',
-        sm: 'h-7 px-2.5 text-xs pointer-coarse:min-h-9',
-        icon: 'size-8 pointer-coarse:min-h-10 pointer-coarse:min-w-10 [&_svg]:size-4',
+        default: 'h-8 px-3',
+        sm: 'h-7 px-2.5 text-xs',
+        icon: 'size-8 [&_svg]:size-4',
       },
     },
     defaultVariants: { variant: 'default', size: 'default' },

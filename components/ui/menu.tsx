@@ -29,7 +29,7 @@ export const MenuLink = ({ className, itemClass, ...props }: ComponentProps<'a'>
   <li className={itemClass}>
     <a
       className={cn(
-        'flex h-8 items-center gap-2 rounded-md px-2.5 hover:bg-accent max-sm:h-10 pointer-coarse:min-h-10 [&_svg]:size-3.5 [&_svg]:shrink-0',
+        'flex h-8 items-center gap-2 rounded-md px-2.5 hover:bg-accent max-sm:h-10 [&_svg]:size-3.5 [&_svg]:shrink-0',
         className,
       )}
       {...props}
