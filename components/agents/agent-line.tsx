@@ -12,7 +12,6 @@ export const AgentLine = ({ agent }: { agent: AgentView }) => (
     id="agent"
     data-away={agent.runner?.online || agent.placeless ? undefined : ''}
     data-stopped={agent.held ? '' : undefined}
-    data-archived={agent.archived ? '' : undefined}
     className="mt-1.5 flex flex-wrap items-center gap-x-2 gap-y-1 text-[12.5px] text-muted-foreground low:hidden"
   >
     <AgentDot state={agent.state} />

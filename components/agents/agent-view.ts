@@ -24,7 +24,6 @@ export interface AgentView {
   asking: string | undefined
   /** Somebody stopped it, or put its session away. */
   held: boolean
-  archived: boolean
   /** Why nothing goes on, in a sentence. */
   stopped: string | undefined
 }

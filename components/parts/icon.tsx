@@ -66,7 +66,7 @@ const symbolsWithout = (names: string[]): string =>
 const SYMBOLS: Partial<Record<string, string>> = {
   home: symbolsWithout(ONLY.trace),
   trace: symbolsWithout(ONLY.home),
-  agents: symbolsWithout(ONLY.trace.filter((name) => name !== 'fold')), // an agent is archived with it
+  agents: symbolsWithout(['fork', ...ONLY.trace.filter((name) => name !== 'fold')]), // one archives an agent, and adds a worktree
 }
 const OTHERS = symbolsWithout([...ONLY.home, ...ONLY.trace])
 

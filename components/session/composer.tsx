@@ -47,8 +47,7 @@ const Form = ({ sessionId, person, idempotencyKey, answers, text = '', problem, 
       {problem && <ProblemNote problem={problem} />}
       <NotSent />
       <p role="status" className="hidden px-1 text-[12.5px] text-muted-foreground concluded:block">
-        <span className="archived:hidden">The session was concluded. Your text was not sent.</span>
-        <span className="hidden archived:inline">The session was archived. Your text was not sent.</span>
+        The session is over. Your text was not sent.
       </p>
       <input type="hidden" name="key" value={idempotencyKey} />
       {answers && <Answers sessionId={sessionId} {...answers} />}

@@ -85,7 +85,7 @@ export const SessionActions = ({ sessionId, person, agent = false }: Props) => {
 // Whether it is stopped says the line below the title, which lives.
 const AgentItems = ({ at }: { at: string }) => (
   <>
-    <Item icon="settings" label="What the agent may…" {...inDialog(`${at}/limits`)} when="[body:has(#agent[data-archived])_&]:hidden" />
+    <Item icon="settings" label="What the agent may…" {...inDialog(`${at}/limits`)} when="archived:hidden" />
     <Item icon="dot" label="Stop the agent…" {...inDialog(`${at}/stop`)} when="[body:has(#agent[data-stopped])_&]:hidden" />
     <Item
       icon="resume"
@@ -93,7 +93,7 @@ const AgentItems = ({ at }: { at: string }) => (
       {...inDialog(`${at}/start`)}
       when="[body:not(:has(#agent[data-stopped]))_&]:hidden"
     />
-    <Item icon="fold" label="Archive…" {...inDialog(`${at}/archive`)} when="[body:has(#agent[data-archived])_&]:hidden" />
+    <Item icon="fold" label="Archive…" {...inDialog(`${at}/archive`)} when="archived:hidden" />
   </>
 )
 

@@ -118,12 +118,16 @@ const isGuest = ({ person }: Frame) => person?.role === 'guest'
 
 const Header = ({ frame, crumbs }: { frame: Frame; crumbs: NonNullable<Props['crumbs']> }) => (
   <header className="flex h-12 shrink-0 items-center gap-2 border-b bg-background px-3 sm:px-4">
-    <a href={isGuest(frame) ? undefined : '/'} className="flex items-center gap-2 rounded-md text-sm font-semibold tracking-tight">
+    <a
+      href={isGuest(frame) ? undefined : '/'}
+      aria-label="Parley"
+      className="flex items-center gap-2 rounded-md text-sm font-semibold tracking-tight"
+    >
       <svg viewBox="0 0 20 20" className="size-5 text-brand" aria-hidden="true">
         <path fill="currentColor" opacity=".28" d="M4 2h8a4 4 0 0 1 4 4v3a4 4 0 0 1-4 4H8l-4 4v-4.5A4 4 0 0 1 2 9V6a4 4 0 0 1 2-4Z" />
         <path fill="currentColor" d="M7 6h7a3 3 0 0 1 3 3v3a3 3 0 0 1-2 2.800V18l-3-3H9a3 3 0 0 1-3-3V7a1 1 0 0 1 1-1Z" />
       </svg>
-      <span className="max-[22.4rem]:text-[0px]">Parley</span>
+      <span className="max-[27rem]:hidden">Parley</span>
     </a>
     {crumbs.length > 0 && !isGuest(frame) && (
       <nav aria-label="Breadcrumb" className="flex min-w-0 items-center gap-1.5 text-[13px] text-muted-foreground max-[27rem]:hidden">
@@ -190,7 +194,7 @@ const Search = () => (
     <SearchBox required aria-label="Search everything" placeholder="Search everything" className="peer w-52 lg:w-60" />
     <kbd
       aria-hidden="true"
-      className="pointer-events-none absolute inset-y-0 right-2 my-auto h-fit rounded border bg-secondary px-1.5 text-[11px] leading-4.5 text-muted-foreground peer-focus:hidden peer-not-placeholder-shown:hidden noscript:hidden"
+      className="pointer-events-none absolute top-1.5 right-2 rounded border bg-secondary px-1.5 text-[11px] leading-4.5 text-muted-foreground peer-focus:hidden peer-not-placeholder-shown:hidden noscript:hidden"
     >
       /
     </kbd>

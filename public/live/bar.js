@@ -19,10 +19,7 @@ export const connectionBar = () => {
     bar.hidden = true
   }
   const showRefused = (status) => {
-    text.textContent =
-      status === 404
-        ? 'This session is not there any more: it was purged.'
-        : 'You no longer have access to this page. Reload it to sign in.'
+    text.textContent = status === 404 ? 'This session was purged.' : 'You no longer have access to this page. Reload it to sign in.'
     retry.hidden = true
     bar.hidden = false
   }

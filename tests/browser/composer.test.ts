@@ -178,7 +178,7 @@ describe('a draft', () => {
       await page.goto(at)
       await message(page).fill('Wait, one more thing')
       await conclude()
-      await page.locator('#composer', { hasText: 'The session was concluded. Your text was not sent.' }).getByRole('status').waitFor()
+      await page.locator('#composer', { hasText: 'The session is over. Your text was not sent.' }).getByRole('status').waitFor()
       expect(await message(page).inputValue()).toBe('Wait, one more thing')
       expect(await page.getByRole('button', { name: 'Send' }).isVisible()).toBe(false)
       const sent: string[] = []

@@ -20,7 +20,6 @@ export const agentView = (agent: WatchedAgent, asking: string | undefined): Agen
     used: usedOf(agent),
     asking,
     held: agent.held || agent.archived,
-    archived: agent.archived,
     stopped: stoppedOf(agent),
   }
 }
