@@ -5,7 +5,8 @@ import { Icon, Icons } from '../parts/icon.tsx'
 import { Reconnecting } from '../parts/reconnecting.tsx'
 import { SearchBox } from '../search/search-box.tsx'
 import { ApprovalsLink } from './approvals-link.tsx'
-import { THEMES, type Theme } from './theme.ts'
+import type { Theme } from './theme.ts'
+import { ThemeButton } from './theme-button.tsx'
 import { Badge } from '../ui/badge.tsx'
 import { Button, LinkButton } from '../ui/button.tsx'
 
@@ -200,38 +201,6 @@ const Search = () => (
     </kbd>
   </form>
 )
-
-// One button for each theme, of which only the current theme's shows: public/theme.js changes nothing but the theme.
-const ThemeButton = ({ path, className }: { path: string; className: string | undefined }) => (
-  <form method="post" action="/theme" className={cn('flex', className)}>
-    <input type="hidden" name="back" value={path} />
-    {THEMES.map((theme, i) => {
-      const next = THEMES[(i + 1) % THEMES.length]!
-      const label = `Theme: ${theme}. Switch to ${next}`
-      return (
-        <Button
-          key={theme}
-          type="submit"
-          variant="ghost"
-          size="icon"
-          name="theme"
-          value={next}
-          aria-label={label}
-          title={label}
-          className={IN_FORCE[theme]}
-        >
-          <Icon name={theme} />
-        </Button>
-      )
-    })}
-  </form>
-)
-
-const IN_FORCE: Record<Theme, string> = {
-  system: '[html:not(.system)_&]:hidden',
-  light: '[html:not(.light)_&]:hidden',
-  dark: '[html:not(.dark)_&]:hidden',
-}
 
 const Identity = ({ frame: { person, path } }: { frame: Frame }) =>
   person ? (

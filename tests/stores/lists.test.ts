@@ -22,16 +22,19 @@ const READS: Record<string, (queries: Queries, ids: string[]) => PromiseLike<unk
 }
 
 test.each(Object.keys(READS))('%s asks about any number of sessions in the same words', async (name) => {
-  const texts: string[] = []
-  const queries = queriesOver(async ({ text }) => {
-    texts.push(text)
-    return []
-  })
-  for (const count of [1, 2, 50])
+  const textsOf = async (count: number) => {
+    const texts: string[] = []
+    const queries = queriesOver(async ({ text }) => {
+      texts.push(text)
+      return []
+    })
     await READS[name]!(
       queries,
       Array.from({ length: count }, () => crypto.randomUUID()),
     )
-  expect(texts).toHaveLength(3)
-  expect(new Set(texts).size).toBe(1)
+    return texts
+  }
+  const [one, two, many] = await Promise.all([1, 2, 50].map(textsOf))
+  expect(one).not.toBeEmpty()
+  expect([two, many]).toEqual([one, one])
 })
