@@ -106,7 +106,10 @@ throughEveryDoor((_, parley, transport) => {
     await refused(agent('wait_for_any', { waits, timeout: 0 }), 'unauthorized')
     const both = [...waits, { session_id: id, team_id, since_cursor: 0 }]
     const { results } = await done(agent('wait_for_any', { waits: both, timeout: 0 }))
-    expect(results.find((one: any) => one.session_id === other.id).error.code).toBe('unauthorized')
+    expect(results.find((one: any) => one.session_id === other.id).error).toMatchObject({
+      code: 'unauthorized',
+      message: expect.stringContaining('send that too, as Authorization'),
+    })
     if (transport === 'MCP') {
       const history = await served.client('/mcp/history', { 'x-invite': code })
       expect((await history.callTool({ name: 'search_sessions', arguments: { query: 'x' } })).isError).toBe(true)

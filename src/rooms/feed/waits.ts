@@ -161,6 +161,9 @@ interface Entry {
   failure?: unknown
 }
 
+const LACKS_TOKEN =
+  'Not authenticated. This team joined with the access token of this server: send that too, as Authorization: Bearer <token>.'
+
 const memberOf = async (services: Services, sessionId: string, token: Token | undefined) => token && services.memberOf(sessionId, token)
 
 // Subscribes before the first read of the session, as `perform` does for a single wait.
@@ -174,7 +177,8 @@ const begin = async (
   try {
     const token = team_id()
     const member = token && (services.cachedMember(session_id, token, since_cursor ?? 0) ?? (await services.memberOf(session_id, token)))
-    if (!member || member.left || (locked && !member.invited)) return unauthorized()
+    if (!member || member.left) return unauthorized()
+    if (locked && !member.invited) return refuse('unauthorized', LACKS_TOKEN)
     return { session_id, wait: new TeamWait(services, member, { since: since_cursor, timeoutMs, only }, waiter) }
   } catch (failure) {
     waiter?.unsubscribe()
