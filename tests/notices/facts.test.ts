@@ -157,8 +157,8 @@ onOneEngine((parley) => {
     await closing(served, async () => {
       const { id, alex, bea } = await room(viaRest(served))
       const nora = await personAt(served)
-      await done(alex('leave_session'))
       await done(nora('control.manage_session', { session_id: id, action: 'delete' }))
+      await done(alex('leave_session'))
       const leave = held(bea)
       await aWhile()
       expect(kinds(id)).toEqual([])

@@ -40,7 +40,7 @@ export const titleKeyOf = (title: string): string => {
 
 type NewProposal = Pick<Proposal, 'id' | 'sessionId' | 'type' | 'data' | 'proposedBy' | 'teamId' | 'replaces' | 'source'>
 
-const untilExpiry = (seconds: number) => sql`clock_timestamp() + make_interval(secs => ${seconds}::int)`
+const untilExpiry = (seconds: number) => sql`statement_timestamp() + make_interval(secs => ${seconds}::int)`
 
 export const insertProposal = async ({ db }: Queries, values: NewProposal, expiresAfterS: number): Promise<Proposal> => {
   const [row] = await db
@@ -48,7 +48,7 @@ export const insertProposal = async ({ db }: Queries, values: NewProposal, expir
     .values({
       ...values,
       titleKey: titleKeyOf(values.data.title),
-      createdAt: sql`clock_timestamp()`,
+      createdAt: sql`statement_timestamp()`,
       expiresAt: untilExpiry(expiresAfterS),
     })
     .returning()
