@@ -92,7 +92,7 @@ const migrations = (): Migration[] => {
 const TOO_OLD =
   'The database was brought up to date by a newer Parley, and this program is too old to run on it. Update this program, or restore a backup from before the update.'
 
-let newest: number | undefined // of this program: read once, since an instance asks every few seconds
+let newest: number | undefined // this program's newest migration: read once, since an instance asks every few seconds
 
 // Whether a newer program has changed the schema so that this program must not run on it.
 const isTooOldFor = async ({ query }: Queries): Promise<boolean> => {

@@ -72,7 +72,7 @@ const whileOpen = async <Result>(run: RunStatement, work: (run: RunStatement) =>
   }
 }
 
-// Any other may write, as an insert within `with` does.
+// Statements that only read. Any other may write, as an insert within `with` does.
 const READS = /^[\s(]*(?:select\b|with\b(?![^]*\b(?:insert|update|delete|merge)\b))/i
 
 /** The seam over a PGlite that was made with OPTIONS. `hasSpace`: whether there is space to write; reads need none. */

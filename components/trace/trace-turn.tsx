@@ -46,7 +46,7 @@ const Bar = ({ session, turn }: Props) => {
           {lacks}
         </Badge>
       )}
-      <nav aria-label="Neighbouring turns" className="ml-auto flex shrink-0 gap-1">
+      <nav aria-label="Neighbouring turns" className="ml-auto flex shrink-0 items-center gap-1">
         <Step session={session} to={ordinal - 1} rel="prev" label="Previous turn" />
         <Step session={session} to={ordinal + 1} rel="next" label="Next turn" />
       </nav>

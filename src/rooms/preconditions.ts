@@ -10,7 +10,7 @@ import { sessionById, takesWrites, type Session } from '../stores/sessions.ts'
 export const existingSession = async (queries: Context['queries'], id: string): Promise<Session> =>
   (isUuid(id) ? await sessionById(queries, id) : undefined) ?? refuseUnknownSession(id)
 
-/** The same, for what follows its log: of a purged session there is none. */
+/** A session whose log can be followed: a purged one has none, and is refused as unknown. */
 export const unpurgedSession = async (queries: Context['queries'], id: string): Promise<Session> => {
   const session = await existingSession(queries, id)
   return session.purgedAt === null ? session : refuseUnknownSession(id)

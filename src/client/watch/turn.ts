@@ -23,7 +23,7 @@ export const takeWatch = (home: string, entry: Entry, pid: number): boolean => {
   return false
 }
 
-/** Gives it back, unless it is another process's by now. */
+/** Gives the watch of a team back, unless another process has it by now. */
 export const giveWatchBack = (home: string, entry: Entry, pid: number): void => removeOf(fileOf(home, entry), ownProcess(pid))
 
 const ownProcess = (pid: number): Process => processOf(pid) ?? { pid, start: '' }
@@ -33,7 +33,7 @@ const WRITTEN_WITHIN_MS = 5_000
 const isBeingWritten = (file: string): boolean =>
   Math.abs(Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0)) < WRITTEN_WITHIN_MS
 
-// Unless it is another one's meanwhile: to find out whether a process runs takes a while.
+// Removes the file of a watch, unless another process has it meanwhile: to find out whether one runs takes a while.
 const removeOf = (file: string, owner: Process | undefined): void => {
   const now = readOwn<Process>(file)
   if (now === owner || (now && owner && sameProcess(now, owner))) rmSync(file, { force: true })

@@ -120,7 +120,7 @@ export const insertItems = async (
     ],
   ))
 
-/** Of an item that nobody holds. */
+/** The columns of an item that nobody holds. */
 export const UNCLAIMED = { claimedTeamId: null, claimedTeamName: null, claimedAt: null, claimRenewedAt: null }
 
 /** Changes an item. The caller holds its session's lock. */
