@@ -218,6 +218,19 @@ describe('Claude Code', () => {
   })
 })
 
+test.each(DRIVERS.slice(1))('an error of the driver of %s is told as such, and not as the silence of its CLI', async (_, name, driver) => {
+  const source = `require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id } = JSON.parse(line)
+    if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result: {} }))
+  }).on('close', () => process.exit(0))`
+  const hub = {
+    get url(): string {
+      throw new Error('No address.')
+    },
+  }
+  await expect(run(source, driver, name, { hub }).result).rejects.toThrow('No address.')
+})
+
 describe('Codex', () => {
   test('sets the totals of a conversation to nothing, as when it is too long for its model: what was used before counts', async () => {
     const used = (total: number, last: number) => ({

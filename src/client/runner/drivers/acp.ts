@@ -93,7 +93,8 @@ const converse = async (agent: AcpAgent, job: Job, listener: Listener, peer: Pee
       state.ended = await answer
     }
   } catch (error) {
-    if (error instanceof RpcError && error.code !== undefined) state.refusal = error
+    if (!(error instanceof RpcError)) throw error // a fault of the driver's own: it is the task's error
+    if (error.code !== undefined) state.refusal = error
   }
   peer.finish(state.interrupted ? INTERRUPTED_MS : QUIET_MS)
   const gone = await peer.gone

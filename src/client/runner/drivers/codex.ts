@@ -60,24 +60,26 @@ const run = (job: Job, listener: Listener, spawn: Spawn): Running => {
 
 const converse = async (job: Job, listener: Listener, peer: Peer, state: State, over: Promise<void>): Promise<Result> => {
   let followed: Followed | undefined
-  let unasked: RpcError | undefined
+  let refusal: RpcError | undefined
   try {
     const thread = await begin(job, peer, state)
-    if (state.interrupted) throw new Error('interrupted before there was a turn')
-    const from = thread.path === undefined ? 0 : await lengthOf(thread.path)
-    const { turn } = await peer.call('turn/start', { threadId: thread.id, input: [{ type: 'text', text: promptOf(job) }] })
-    state.turn = wordOf(objectOr(turn).id)
-    if (thread.path !== undefined) followed = followTurn(thread.path, from, state.turn, (key, events) => report(listener, key, events))
-    await over
-    // Codex's commands outlive an interrupt, and a turn that left one in the background.
-    await peer.call('thread/backgroundTerminals/clean', { threadId: thread.id }).catch(() => {})
+    if (!state.interrupted) {
+      const from = thread.path === undefined ? 0 : await lengthOf(thread.path)
+      const { turn } = await peer.call('turn/start', { threadId: thread.id, input: [{ type: 'text', text: promptOf(job) }] })
+      state.turn = wordOf(objectOr(turn).id)
+      if (thread.path !== undefined) followed = followTurn(thread.path, from, state.turn, (key, events) => report(listener, key, events))
+      await over
+      // Codex's commands outlive an interrupt, and a turn that left one in the background.
+      await peer.call('thread/backgroundTerminals/clean', { threadId: thread.id }).catch(() => {})
+    }
   } catch (error) {
-    unasked = error instanceof RpcError ? error : undefined
+    if (!(error instanceof RpcError)) throw error // a fault of the driver's own: it is the task's error
+    refusal = error
   }
   peer.finish()
   const gone = await peer.gone
   await followed?.stop()
-  return unasked?.code === undefined ? conclude(state, followed, gone) : refused(job, state, unasked)
+  return refusal?.code === undefined ? conclude(state, followed, gone) : refused(job, state, refusal)
 }
 
 // The result when Codex answers a call with an error. Without a thread, the conversation that was named is none of Codex's.

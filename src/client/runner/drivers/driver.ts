@@ -56,7 +56,7 @@ export interface Result {
 
 /** A CLI at work. */
 export interface Running {
-  /** Resolves once the CLI has said how it ended and is gone, or has died; it never rejects. */
+  /** Resolves once the CLI has said how it ended and is gone, or has died. Rejects with a fault of the driver alone; the CLI may run on. */
   ended: Promise<Result>
   /** Asks the CLI to stop, by its protocol. Whoever calls kills what is left after a moment. */
   interrupt(): void
