@@ -2,6 +2,7 @@
 import { Hono, type MiddlewareHandler } from 'hono'
 import { ErrorPage } from '../../components/site/error-page.tsx'
 import { refuse, STATUS, type ErrorBody } from '../core/errors.ts'
+import { isUuid } from '../core/ids.ts'
 import { howToRead, mayReadPage, mayReadSession } from '../doors/http/guards.ts'
 import { errorAnswer, type Env, type Http } from '../doors/http/http.ts'
 import { liveRoutes } from './live/routes.tsx'
@@ -123,6 +124,7 @@ export const pageRoutes = (site: Site) => {
   app.route('/', signInRoutes(site))
   app.get('/shared/:token', (c) => openShared(c, services))
   app.get('/join/:code', (c) => joinPage(c, site))
+  app.get('/sessions/:id/*', inSmallLetters)
   app.route('/', liveRoutes(site))
   app.route('/', inboxRoutes(site))
   // Hono takes the first path that matches, so files come before pages.
@@ -139,6 +141,14 @@ export const pageRoutes = (site: Site) => {
     app.all(path, () => methodNotAllowed([...(file || read ? ['GET'] : []), ...(write ? ['POST'] : [])]))
   }
   return app
+}
+
+// An id that was copied in capitals, as some programs show it, leads to the session's page, as it does over REST.
+const inSmallLetters: MiddlewareHandler<Env> = async (c, next) => {
+  const [, , id = ''] = c.req.path.split('/')
+  const small = id.toLowerCase()
+  if (small === id || !isUuid(small.replace(/\.md$/, ''))) return next()
+  return seeOther(c, c.req.path.replace(id, small) + new URL(c.req.url).search)
 }
 
 const sessionOf = (c: Http) => c.req.param('id')!.replace(/\.md$/, '')

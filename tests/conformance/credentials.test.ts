@@ -152,6 +152,13 @@ throughEveryDoor((call, parley, transport) => {
 })
 
 onOneEngine((parley) => {
+  test('an address of a page whose id was copied in capitals leads to the page', async () => {
+    const { id } = await room(viaRest(parley()))
+    for (const rest of ['', '.md', '/history', '/board?all=1'])
+      expect((await parley().send(`/sessions/${id.toUpperCase()}${rest}`)).headers.get('location')).toBe(`/sessions/${id}${rest}`)
+    expect((await parley().send('/sessions/NEW')).status).toBe(404)
+  })
+
   describe('where the credential travels', () => {
     test('over REST the argument in a body wins over the header', async () => {
       const call = viaRest(parley())
