@@ -41,6 +41,7 @@ const SHAPES = {
   tool: '<path d="M12 19h8M4 17l6-6-6-6"/>',
   result: '<path d="m15 10 5 5-5 5"/><path d="M4 4v7a4 4 0 0 0 4 4h12"/>',
   fold: '<path d="m14 10 7-7M20 10h-6V4M3 21l7-7M4 14h6v6"/>',
+  archive: '<path d="M2 3h20v5H2zM4 8v13h16V8M10 12h4"/>',
   dot: '<circle cx="12" cy="12" r="2.5" fill="currentColor"/>',
 }
 
@@ -66,7 +67,7 @@ const symbolsWithout = (names: string[]): string =>
 const SYMBOLS: Partial<Record<string, string>> = {
   home: symbolsWithout(ONLY.trace),
   trace: symbolsWithout(ONLY.home),
-  agents: symbolsWithout(['fork', ...ONLY.trace.filter((name) => name !== 'fold')]), // one archives an agent, and adds a worktree
+  agents: symbolsWithout(['fork', ...ONLY.trace]), // one adds a worktree
 }
 const OTHERS = symbolsWithout([...ONLY.home, ...ONLY.trace])
 

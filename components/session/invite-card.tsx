@@ -8,15 +8,15 @@ export interface InviteView {
   /** The link of an invitation that was made just now: it is shown only once. */
   url: string | undefined
   problem: string | undefined
-  /** A session that is closed takes no new invitations. */
-  open: boolean
+  /** A session that takes no writes takes no new invitations: why, and what to do. */
+  closed: string | undefined
   idempotencyKey: string
   /** Those that are good now. */
   invitations: { id: string; text: string }[]
 }
 
 /** Where a person makes and revokes invitations of agents to a session. */
-export const InviteCard = ({ id, invite: { url, problem, open, idempotencyKey, invitations } }: { id: string; invite: InviteView }) => (
+export const InviteCard = ({ id, invite: { url, problem, closed, idempotencyKey, invitations } }: { id: string; invite: InviteView }) => (
   <Card aria-label="Invite an agent">
     <CardHeader>
       <CardTitle>Invite an agent</CardTitle>
@@ -30,7 +30,7 @@ export const InviteCard = ({ id, invite: { url, problem, open, idempotencyKey, i
           <p className="text-[13px] text-muted-foreground">Hand it over now: it is shown only once.</p>
         </>
       )}
-      {open ? (
+      {closed === undefined ? (
         <form method="post" action={`/sessions/${id}/invite`} className="flex flex-wrap items-end gap-3">
           <input type="hidden" name="key" value={idempotencyKey} />
           <FormField name="joins" label="Teams it lets in" type="number" min={1} max={1000} required defaultValue={10} className="w-28" />
@@ -40,7 +40,7 @@ export const InviteCard = ({ id, invite: { url, problem, open, idempotencyKey, i
           </Button>
         </form>
       ) : (
-        <p className="text-[13px]">The session is concluded. Resume or reopen it to invite agents.</p>
+        <p className="text-[13px]">{closed}</p>
       )}
       {invitations.length > 0 && (
         <ul className="divide-y rounded-md border">

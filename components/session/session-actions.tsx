@@ -70,6 +70,7 @@ export const SessionActions = ({ sessionId, person, agent = false }: Props) => {
                 <Item icon="resume" label="Resume in a new session…" {...inDialog(`${at}/resume`)} when={`${PHONE} live:hidden`} />
                 <Item icon="pencil" label="Revise the conclusion…" {...inDialog(`${at}/conclude`)} when="live:hidden archived:hidden" />
                 <Item icon="reopen" label="Reopen…" {...inDialog(`${at}/reopen`)} when="live:hidden archived:hidden" />
+                {!agent && <MeetingItems at={at} />}
               </>
             )}
           </>
@@ -93,9 +94,18 @@ const AgentItems = ({ at }: { at: string }) => (
       {...inDialog(`${at}/start`)}
       when="[body:not(:has(#agent[data-stopped]))_&]:hidden"
     />
-    <Item icon="fold" label="Archive…" {...inDialog(`${at}/archive`)} when="archived:hidden" />
+    <Archive at={at} />
   </>
 )
+
+const MeetingItems = ({ at }: { at: string }) => (
+  <>
+    <Archive at={at} />
+    <Item icon="reopen" label="Bring the session back…" {...inDialog(`${at}/restore`)} when="not-archived:hidden" />
+  </>
+)
+
+const Archive = ({ at }: { at: string }) => <Item icon="archive" label="Archive…" {...inDialog(`${at}/archive`)} when="archived:hidden" />
 
 /** The attributes of a link to a form, which opens as a dialog where scripts run. */
 export const inDialog = (href: string) => ({ href, 'hx-get': href, 'hx-target': '#dialog', 'hx-swap': 'innerHTML' })

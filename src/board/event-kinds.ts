@@ -1,5 +1,6 @@
 // The system events that the board writes into feeds. Claims, edits and notes are `runtime` events: they wake nobody.
 import type { EventKind, SystemEvent } from '../core/events/event-kinds.ts'
+import { quoted, titlesOf, whatCanBegin } from '../rooms/work/titles.ts'
 
 const BY = { by: 'the name of the team, person or key' }
 const TITLE = { title: 'its title' }
@@ -33,7 +34,7 @@ export const eventKinds: readonly EventKind[] = [
     fields: { ...BY, ...READY, ...TITLE, result: 'what came of it, or null', ...ITEM },
     summary: 'an item is done',
     icon: 'flag',
-    words: ({ title, ready }) => `finished ${quoted(title)}${nextOf(ready)}`,
+    words: ({ title, ready }) => `finished ${quoted(title)}${whatCanBegin(ready)}`,
     link: linkTo,
   },
   {
@@ -60,17 +61,7 @@ export const eventKinds: readonly EventKind[] = [
     fields: { ...BY, note: 'why, or null', ...READY, ...TITLE, ...ITEM },
     summary: 'an item is not to be done',
     icon: 'dot',
-    words: ({ title, ready }) => `dropped ${quoted(title)}${nextOf(ready)}`,
+    words: ({ title, ready }) => `dropped ${quoted(title)}${whatCanBegin(ready)}`,
     link: linkTo,
   },
 ]
-
-const quoted = (title: unknown) => `“${String(title)}”`
-const listOf = (items: unknown): { title?: unknown }[] => (Array.isArray(items) ? items : [])
-
-const titlesOf = (items: unknown): string => {
-  const [first, ...more] = listOf(items)
-  return first === undefined ? 'work' : `${quoted(first.title)}${more.length > 0 ? ` and ${more.length} more` : ''}`
-}
-
-const nextOf = (items: unknown): string => (listOf(items).length > 0 ? `: ${titlesOf(items)} can begin` : '')

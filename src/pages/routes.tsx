@@ -40,7 +40,19 @@ import { signInRoutes } from './site/sign-in.tsx'
 type PageHandler = (c: Http, site: Site) => Promise<Response>
 type Routes = Record<string, PageHandler>
 
-const SESSION_FORMS: FormName[] = ['resume', 'edit', 'conclude', 'reopen', 'convener', 'release', 'limits', 'stop', 'start', 'archive']
+const SESSION_FORMS: FormName[] = [
+  'resume',
+  'edit',
+  'conclude',
+  'reopen',
+  'convener',
+  'release',
+  'limits',
+  'stop',
+  'start',
+  'archive',
+  'restore',
+]
 const onSession = (handler: (form: FormName) => PageHandler): Routes =>
   Object.fromEntries(SESSION_FORMS.map((form) => [`/sessions/:id/${form}`, handler(form)]))
 

@@ -1,6 +1,7 @@
 // The system events that records write into feeds.
 import { cutText } from '../core/budget.ts'
 import type { EventKind, SystemEvent } from '../core/events/event-kinds.ts'
+import { whatCanBegin } from '../rooms/work/titles.ts'
 
 const ABOUT = { proposal_id: 'which', proposal_type: '`action` or `decision`', title: 'its title' }
 const BY = { by: 'whose doing' }
@@ -90,7 +91,7 @@ export const eventKinds: readonly EventKind[] = [
     summary: 'an approved decision or action item holds no more',
     icon: 'reopen',
     highlighted: true,
-    words: (event) => `withdrew ${quoted(event)}`,
+    words: (event) => `withdrew ${quoted(event)}${whatCanBegin(event.ready)}`,
     link,
   },
 ]

@@ -291,6 +291,28 @@ for (const script of [true, false]) {
     }))
 }
 
+test('a meeting is archived and brought back, each in its dialog', () =>
+  using({}, async (page, complaints) => {
+    const { at, feed } = await meeting()
+    await asRobin(page, at)
+    const act = async (item: string, button: string) => {
+      await page.getByRole('button', { name: 'More actions' }).click()
+      await page.getByRole('link', { name: item }).click()
+      await page.getByRole('button', { name: button, exact: true }).click()
+    }
+    await act('Archive…', 'Archive')
+    await page.locator('#session-head', { hasText: 'Archived' }).waitFor()
+    await page.goto(`${parley.url}${at}/share`)
+    await page.getByText('The session is archived. Bring it back to invite agents.').waitFor()
+    await page.goto(`${parley.url}${at}`)
+    await act('Bring the session back…', 'Bring it back')
+    await page.locator('#session-head', { hasText: 'Live' }).waitFor()
+    await page.getByRole('button', { name: 'More actions' }).click()
+    expect(await page.getByRole('link', { name: 'Bring the session back…' }).isVisible()).toBe(false)
+    expect((await feed()).map(({ event }) => event)).toEqual(['session_archived', 'session_restored'])
+    expect(complaints).toEqual([])
+  }))
+
 test('what was typed into a dialog is there again when it is opened again, until one sends it or starts over', () =>
   using({}, async (page, complaints) => {
     const { at } = await meeting()
@@ -520,8 +542,9 @@ test('on a phone everything one can do lies in one menu', () =>
       'Change title or description',
       'Name the convener',
       'Conclude',
+      'Archive',
     ])
-    await items.last().click()
+    await items.filter({ hasText: 'Conclude' }).click()
     await page.getByRole('dialog', { name: 'Conclude the session' }).waitFor()
     expect(await overflow(page)).toBe(0)
   }))

@@ -62,7 +62,7 @@ const DISK_FULL =
   'The disk of the database is full, so nothing was saved. Once whoever runs this server has made room, submit again: it is applied once.'
 
 const ARCHIVED =
-  'This session is archived and accepts no changes. “Start the agent again” in its menu brings it back or, where it has no agent, a program that calls manage_session with action: start.'
+  'This session is archived and accepts no changes. Its menu brings it back, by “Start the agent again” or “Bring the session back”.'
 
 /** A refusal in words for people, with the field of the form that it is about. */
 export const problemOf = ({ code, message, details }: ErrorBody, fields: string[] = []): Problem => {

@@ -152,11 +152,19 @@ const FORMS = {
   archive: {
     title: 'Archive the session',
     about:
-      'What runs is interrupted, what is queued ends, and the session takes no more writes. It stays readable, and starting its agent brings it back.',
+      'What runs is interrupted, what is queued ends, and the session takes no more writes. It stays readable, and its menu brings it back.',
     submit: 'Archive',
     operation: manageSession,
     fields: () => <></>,
     input: (_, session_id) => ({ session_id, action: 'delete' }),
+  },
+  restore: {
+    title: 'Bring the session back',
+    about: 'It is listed again and takes messages, unless it is concluded. Its teams are told.',
+    submit: 'Bring it back',
+    operation: manageSession,
+    fields: () => <></>,
+    input: (_, session_id) => ({ session_id, action: 'start' }),
   },
 } satisfies Record<string, SessionForm>
 

@@ -67,7 +67,7 @@ interface SharePageParts {
 
 const renderShare = async (c: Http, site: Site, { url, error, invited, notInvited }: SharePageParts) => {
   const { database, clock } = site.services
-  const { id, title, status } = await existingSession(database, c.req.param('id') ?? '')
+  const { id, title, status, archivedAt } = await existingSession(database, c.req.param('id') ?? '')
   const [share, invitations] = await Promise.all([shareOf(database, id), listInvitations(database, id)])
   const view = {
     id,
@@ -83,7 +83,7 @@ const renderShare = async (c: Http, site: Site, { url, error, invited, notInvite
   const invite = {
     url: invited,
     problem: notInvited && problemOf(notInvited).text,
-    open: status === 'active',
+    closed: archivedAt !== null ? ARCHIVED : status === 'closed' ? CONCLUDED : undefined,
     idempotencyKey: nextIdempotencyKey(undefined),
     invitations: invitations.filter((one) => isGood(one, clock.now())).map(invitationView),
   }
@@ -91,6 +91,9 @@ const renderShare = async (c: Http, site: Site, { url, error, invited, notInvite
   const wrong = error ?? notInvited
   return page(c, <SharePage frame={frame} session={view} invite={invite} />, wrong && STATUS[wrong.code])
 }
+
+const ARCHIVED = 'The session is archived. Bring it back to invite agents.'
+const CONCLUDED = 'The session is concluded. Resume or reopen it to invite agents.'
 
 const isGood = ({ revokedAt, expiresAt, joined, joins }: Invitation, nowMs: number) =>
   revokedAt === null && Date.parse(expiresAt) > nowMs && joined < joins

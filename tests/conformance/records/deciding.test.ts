@@ -409,6 +409,8 @@ onEveryEngine((parley) => {
       await done(nora('records.withdraw_record', { record_id: item_id, reason: 'Not needed.' }))
       const to = [seats.alex.handle, seats.bea.handle]
       expect((await done(waiting)).messages).toMatchObject([{ event: 'record_withdrawn', record_id: item_id, to, ready: [next] }])
+      const page = await (await parley().send(`/sessions/${id}.md`)).text()
+      expect(page).toContain('withdrew “Write the guide”: “Print the guide” can begin')
       const mine = await done(bea('propose_action_item', { title: 'Bind the guide' }))
       const own = (await done(resolve(mine.id))).record.item_id
       await done(seats.bea('claim_work', { item_id: own }))
