@@ -3,7 +3,7 @@ import type { Database } from './database.ts'
 import { FilesGone } from './errors.ts'
 import { lockFolder } from './lock.ts'
 import { openPglite } from './pglite.ts'
-import { lossDetector } from './pglite-files.ts'
+import { freeBytes, lossDetector, SPARE_BYTES } from './pglite-files.ts'
 import { openPostgres } from './postgres.ts'
 import { checkPostgres, Unfit } from './start-checks.ts'
 
@@ -28,8 +28,10 @@ export const openDatabase = async (
   } catch (error) {
     lock.release()
     if (error instanceof FilesGone) throw new CannotOpen(`${error.message} Nothing was changed.`)
+    const left = freeBytes(DATA_DIR)
+    const reason = left !== undefined && left < SPARE_BYTES ? `its disk is full (${Math.floor(left / 1024 ** 2)} MiB left)` : reasonOf(error)
     throw new CannotOpen(
-      `The embedded database in ${DATA_DIR} cannot be opened: ${reasonOf(error)}. Nothing in it was changed. Check the folder's permissions and free disk space, or set DATA_DIR to another folder.`,
+      `The embedded database in ${DATA_DIR} cannot be opened: ${reason}. Nothing in it was changed. Check the folder's permissions and free disk space, or set DATA_DIR to another folder.`,
     )
   }
 }

@@ -22,7 +22,7 @@ import { copyFiles, holdsDatabase, preparedFolder } from '../../db/pglite-files.
 import { createApp } from '../../src/app.ts'
 import { restoreBackup, writeBackup } from '../../src/cli/backup.ts'
 import { startParley } from '../support/parley.ts'
-import { emptyFolderAt } from '../support/server.ts'
+import { emptyFolderAt, runServer } from '../support/server.ts'
 import { smallDisk } from '../support/small-disk.ts'
 
 let folder: string
@@ -148,6 +148,17 @@ test.if(small !== undefined)('a restore onto a full disk says so, and does not b
   try {
     await expect(restoreBackup(at(full.path), ['good.tgz'], folder)).rejects.toThrow(/could not be put into .*ENOSPC.*Make room there/)
     expect(readdirSync(full.path)).toEqual([])
+  } finally {
+    full.remove()
+  }
+})
+
+test.if(small !== undefined)('a start on a full disk says that it is full', async () => {
+  const full = smallDisk(20)!
+  try {
+    const { code, output } = await runServer([], { DATA_DIR: join(full.path, 'data'), PORT: '0' })
+    expect(code).toBe(1)
+    expect(output).toMatch(/cannot be opened: its disk is full \(\d+ MiB left\)/)
   } finally {
     full.remove()
   }
