@@ -69,7 +69,7 @@ export const eventKinds: readonly EventKind[] = [
     name: 'session_archived',
     fields: { by: 'the name of the person or key' },
     summary: 'the session takes nothing more until it is restored',
-    icon: 'flag',
+    icon: 'archive',
     words: () => 'archived the session',
   },
   {
