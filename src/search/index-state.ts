@@ -2,6 +2,7 @@
 import type { Database, Queries } from '../../db/database.ts'
 import { plainArray } from '../../db/arrays.ts'
 import { UPDATED } from '../stores/history.ts'
+import { truncate, untilEmptied } from './emptying.ts'
 import { INDEX_LOCK, type SessionProgress } from './event-index.ts'
 
 /** A session whose log is ahead of the index. */
@@ -44,18 +45,16 @@ export const stillBehind = async ({ query }: Queries, sessionIds: string[]): Pro
 
 /** Throws the whole index of events away: it is made anew from the log. Returns how many events there are to index. */
 export const emptyIndex = (database: Database): Promise<number> =>
-  // Unhurried: it waits for whoever indexes now, and changes a row of each session.
-  database.unhurried(async ({ query }) => {
+  untilEmptied(database, async (tx) => {
+    const { query } = tx
     await query('select pg_advisory_xact_lock($1)', [INDEX_LOCK])
     await query(`update session_index set indexed_sequence = 0, mode = 'chat', messages = 0`)
     const [row] = await query<{ events: number }>(
       `update search_corpus set events = 0, length = 0, rebuilding = (select sum(last_sequence)::int8 from sessions) returning coalesce(rebuilding, 0) as events`,
     )
-    await query('truncate event_search, search_terms') // last, for no search goes on beside it
+    await truncate(tx, 'event_search, search_terms') // last: from here to the end no search can read them
     return row!.events
-  }, EMPTYING_MAY_TAKE_MS)
+  })
 
 /** The index has all events again. */
 export const noteRebuilt = ({ query }: Queries) => query('update search_corpus set rebuilding = null where rebuilding is not null')
-
-const EMPTYING_MAY_TAKE_MS = 120_000

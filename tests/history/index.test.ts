@@ -244,6 +244,23 @@ onEveryEngine((parley, engine) => {
       await release()
     }, 180_000)
 
+    test('a rebuild gives way to what reads the index for long, such as a backup, and searches go on beside both', async () => {
+      const { database, services } = parley()
+      const said = word()
+      await done((await room(viaRest(parley()))).alex('post_message', { content: said }))
+      await indexed(parley())
+      const release = await holdLock(database, 'lock table event_search in access share mode')
+      const rebuilding = services.indexer.rebuild(() => {})
+      await soon('it wants the table for itself', async () => {
+        const waiting = `select from pg_locks where not granted and relation = 'event_search'::regclass and mode = 'AccessExclusiveLock'`
+        return (await database.query(waiting)).length > 0
+      })
+      expect(await found(said)).toHaveLength(1)
+      await release()
+      await rebuilding
+      expect(await database.query('select from search_corpus where rebuilding is not null')).toEqual([])
+    }, 60_000)
+
     test('a search that the database does not answer ends in time, and says so', async () => {
       const { database } = parley()
       const release = await holdLock(database, 'lock table search_corpus in access exclusive mode')
