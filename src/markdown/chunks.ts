@@ -13,7 +13,7 @@ const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/
 const HEADING = /^#{1,6}\s/
 const ITEM = /^(?:[-*+]|\d{1,9}[.)])\s/
 /** The mark of a list item that may begin with a fence or an HTML block. */
-export const BLOCK_ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)]) {1,4}(?=[`~<])/
+const BLOCK_ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)]) {1,4}(?=[`~<])/
 /** The line under a table's head. */
 export const DELIMITERS = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*(?:\|[ \t]*)?$/
 

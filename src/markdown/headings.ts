@@ -1,5 +1,5 @@
 // The headings of a markdown text. Lines inside code fences and HTML blocks are none.
-import { BLOCK_ITEM, DELIMITERS, LONGEST_UNIT } from './chunks.ts'
+import { DELIMITERS, LONGEST_UNIT } from './chunks.ts'
 import { htmlBlockAt, type HtmlBlock } from './html-blocks.ts'
 
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]([^]*))?$/
@@ -8,6 +8,7 @@ const UNDERLINE = /^ {0,3}(=+|-+)[ \t]*$/
 const BREAK = /^ {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$/
 const NOT_FIRST = /^ *(?!1[.)])\d/ // such an item ends no paragraph
 const QUOTE_OR_ITEM = /^ {0,3}(?:>|[-*+][ \t]|\d{1,9}[.)][ \t])/
+const ITEM = /^( {0,3}(?:[-*+]|\d{1,9}[.)]))( +|$)/
 const INDENTED = /^(?: {4}|\t)/
 
 export interface Heading {
@@ -49,25 +50,42 @@ const structureOf = (doc: string): { headings: Heading[]; closing: string | unde
   const headings: Heading[] = []
   let fence: string | undefined
   let html: HtmlBlock | undefined
+  let opened = 0 // the item that the fence or block stands in, and ends with: by the indentation of its content
   let paragraph: { line: number; text: string[] } | undefined // becomes a heading if it is underlined
-  let item = 0 // the indentation of the last list item that begins with a fence or tag: what is open in it ends with it
+  let items: number[] = [] // the list items that may go on, from the outermost, by the indentations of their content
+  let bare = false // the line before is the mark of an item alone, which ends with a blank line
   let within = false // inside a quote, a list item or a table, which lasts to the next blank line
+  let previous = '' // the line before, from where its item's content begins
   doc.split('\n').forEach((raw, line) => {
     const text = raw.replace(/\r$/, '')
-    if (item > 0 && text.trim() !== '' && text.search(/[^ ]/) < item) {
-      fence = html = undefined
-      item = 0
+    if (bare && text.trim() === '') items.pop()
+    bare = false
+    const indentation = text.trim() === '' ? Infinity : text.search(/[^ ]/)
+    if (endsItem(text, indentation < (items.at(-1) ?? 0), previous)) {
+      items = items.filter((one) => one <= indentation)
+      within = false
     }
+    if ((items.at(-1) ?? 0) < opened) {
+      fence = html = undefined
+      opened = 0
+    }
+    previous = indentation < (items.at(-1) ?? 0) ? text : text.slice(items.at(-1) ?? 0)
     if (fence) {
-      const mark = fenceOf(item > 0 ? text.trimStart() : text)
+      const mark = fenceOf(opened > 0 ? text.trimStart() : text)
       if (mark && mark[0] === fence[0] && mark.length >= fence.length && text.trim() === mark) fence = undefined
       return
     }
-    const begun = html ? '' : (BLOCK_ITEM.exec(text)?.[0] ?? '')
-    const marker = paragraph && NOT_FIRST.test(begun) ? '' : begun
-    html ??= htmlBlockAt(text.slice(marker.length), marker === '' && (paragraph !== undefined || within))
-    const mark = html ? undefined : fenceOf(text.slice(marker.length))
-    if (marker !== '') item = marker.length
+    const underline = !html && paragraph && UNDERLINE.exec(text)
+    const marker = html || underline ? 0 : markerOf(text, paragraph !== undefined)
+    if (marker > 0) {
+      items.push(marker)
+      previous = text.slice(marker)
+      bare = previous.trim() === ''
+    }
+    const goesOn = html !== undefined
+    html ??= htmlBlockAt(text.slice(marker), marker === 0 && (paragraph !== undefined || within))
+    const mark = html ? undefined : fenceOf(text.slice(marker))
+    if ((html && !goesOn) || mark) opened = items.at(-1) ?? 0
     if (html) {
       if (html.ends.test(text)) html = undefined
       paragraph = undefined
@@ -75,28 +93,36 @@ const structureOf = (doc: string): { headings: Heading[]; closing: string | unde
       return
     }
     const atx = HEADING.exec(text)
-    const underline = paragraph && UNDERLINE.exec(text)
     if (mark) fence = mark
     if (atx) headings.push({ line, next: line + 1, level: atx[1]!.length, text: withoutClosingMarks(atx[2] ?? '') })
     if (underline) headings.push({ line: paragraph!.line, next: line + 1, level: levelOf(underline), text: paragraph!.text.join('\n') })
     const plain = !mark && !atx && !underline && text.trim() !== '' && !BREAK.test(text)
-    within = plain && (within || QUOTE_OR_ITEM.test(text) || isTable(paragraph?.text.at(-1), text))
+    within = plain && (within || items.length > 0 || QUOTE_OR_ITEM.test(text) || isTable(paragraph?.text.at(-1), text))
     if (!plain || within || (!paragraph && INDENTED.test(text))) paragraph = undefined
     else if (paragraph) paragraph.text.push(text.trim())
     else paragraph = { line, text: [text.trim()] }
   })
-  return { headings, closing: item > 0 && (fence || html) ? '' : (fence ?? html?.closing) }
+  return { headings, closing: opened > 0 && (fence || html) ? '' : (fence ?? html?.closing) }
 }
+
+// The indentation of an item's content, on the line that the item begins with; 0 on other lines.
+const markerOf = (text: string, endsParagraph: boolean): number => {
+  const [all = '', mark = '', spaces = ''] = BREAK.test(text) ? [] : (ITEM.exec(text) ?? [])
+  if (endsParagraph && (NOT_FIRST.test(text) || all === text)) return 0
+  return mark === '' ? 0 : mark.length + (spaces.length > 4 || all === text ? 1 : spaces.length)
+}
+
+// Whether the items end whose content this line is `indented` less than, as on the page: at what begins anew, after a blank line, and after
+// what no paragraph goes on from.
+const endsItem = (text: string, indentedLess: boolean, previous: string): boolean =>
+  indentedLess && (previous.trim() === '' || QUOTE_OR_ITEM.test(text) || isBlock(text) || isBlock(previous) || INDENTED.test(previous))
+
+const isBlock = (line: string): boolean =>
+  fenceOf(line) !== undefined || HEADING.test(line) || BREAK.test(line) || htmlBlockAt(line, true) !== undefined
 
 const levelOf = (underline: RegExpExecArray) => (underline[1]![0] === '=' ? 1 : 2)
 
-const endsParagraph = (line: string): boolean =>
-  line.trim() === '' ||
-  fenceOf(line) !== undefined ||
-  HEADING.test(line) ||
-  BREAK.test(line) ||
-  QUOTE_OR_ITEM.test(line) ||
-  htmlBlockAt(line, true) !== undefined
+const endsParagraph = (line: string): boolean => line.trim() === '' || QUOTE_OR_ITEM.test(line) || isBlock(line)
 
 // Whether the two lines begin a table. The page cuts longer lines.
 const isTable = (head: string | undefined, line: string): boolean =>

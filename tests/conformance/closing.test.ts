@@ -89,6 +89,13 @@ throughEveryDoor((call, parley) => {
       expect(content).toBe('# S\n\n## Conclusion\n\nnew\n\n## After\n\nkept\n\n```\n## Conclusion\n```\n')
     })
 
+    test('a Conclusion right below a list item that ends in HTML is revised, not doubled', async () => {
+      const { alex } = await room(call)
+      await done(alex('update_session_doc', { content: '- Lexer\n  <details>\n## Conclusion\n\nold\n', expected_version: 0 }))
+      await done(alex('conclude_session', { summary_section: 'new' }))
+      expect((await done(alex('read_session_doc'))).content).toBe('- Lexer\n  <details>\n## Conclusion\n\nnew\n')
+    })
+
     test('[A47] concluding again replaces the section and tells everybody again', async () => {
       const { alex, bea } = await room(call)
       await done(alex('conclude_session', { summary_section: 'first' }))
