@@ -83,7 +83,7 @@ const wishOf = async (machine: Machine, client: ClientName, options: ConnectOpti
   const guard = options.guard ?? earlier?.guard ?? false
   const wakeFor = options.wake ?? earlier?.wakeFor ?? 'all'
   const token = await tokenFor(machine, link)
-  const server = serverNamed(machine, client, link, name ?? earlier?.server, `parley-${hostWord(link)}`)
+  const server = serverNamed(machine, client, link, { asked: name ?? earlier?.server, second: `parley-${hostWord(link)}`, added: earlier })
   return { link, token, server, wakeFor, guard, call: callOf(machine) }
 }
 
@@ -95,7 +95,8 @@ const changesFor = (machine: Machine, client: ClientName, wish: Wish, earlier: C
   return changes.slice(1)
 }
 
-// The hub's ACCESS_TOKEN, if it has one: the one that is kept, from PARLEY_TOKEN, or typed.
+// The hub's ACCESS_TOKEN, if it has one: the one that is kept, from PARLEY_TOKEN, or typed. Of a hub that is down nobody can tell whether it
+// still takes the kept one: PARLEY_TOKEN, which a person gives now, counts.
 const tokenFor = async (machine: Machine, link: string): Promise<string | undefined> => {
   const open = await opens(machine, link, undefined)
   if (open !== false) return open ? undefined : machine.env.PARLEY_TOKEN || knownToken(machine, link)

@@ -346,6 +346,18 @@ test('Codex: a server that was switched off is told by doctor, and connecting ag
   expect((await home.run(['doctor'])).out).not.toContain(told)
 })
 
+test.each([
+  ['claude', '.claude.json'],
+  ['codex', '.codex/config.toml'],
+])('%s: a link that its person has changed is still ours: connecting again shows the change, and sets it back', async (client, file) => {
+  home = newHome(HUB)
+  await connected(client)
+  const text = home.read(file)!
+  home.write(file, text.replace(HUB, `${HUB}?toolsets=rooms,records`))
+  expect((await connected(client)).out).toContain('toolsets=rooms,records')
+  expect(home.read(file)).toBe(text)
+})
+
 test('Codex: another hub is taken out beside what was added to our table', async () => {
   home = newHome(HUB)
   await connected('codex', '--hub', OTHER)
