@@ -29,7 +29,8 @@ export const openDatabase = async (
     lock.release()
     if (error instanceof FilesGone) throw new CannotOpen(`${error.message} Nothing was changed.`)
     const left = freeBytes(DATA_DIR)
-    const reason = left !== undefined && left < SPARE_BYTES ? `its disk is full (${Math.floor(left / 1024 ** 2)} MiB left)` : reasonOf(error)
+    const reason =
+      left !== undefined && left < SPARE_BYTES ? `its disk is full (${Math.floor(left / 1024 ** 2)} MiB left)` : reasonOf(error)
     throw new CannotOpen(
       `The embedded database in ${DATA_DIR} cannot be opened: ${reason}. Nothing in it was changed. Check the folder's permissions and free disk space, or set DATA_DIR to another folder.`,
     )

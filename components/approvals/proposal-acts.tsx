@@ -22,7 +22,7 @@ export const ProposalActs = ({ proposal, attempt }: { proposal: ProposalView; at
   const tried = (form: Attempt['form']) => (attempt?.form === form ? attempt : undefined)
   const approve = tried('approve')
   return (
-    <div className={`acts border-t p-3 sm:px-4 ${FOR_ACTORS}`}>
+    <div className={`acts border-t p-3 archived:hidden sm:px-4 ${FOR_ACTORS}`}>
       {approve && <Problems problem={approve.problem} />}
       <ActForm proposal={proposal} form="approve" className="contents">
         <Button type="submit" data-shortcut="a" className={ACT}>

@@ -23,12 +23,14 @@ interface Props {
 export const ProposalCard = ({ proposal, place, attempt }: Props) => {
   const anchor = anchorOf(proposal.id)
   const open = proposal.status === 'pending'
+  const archived = proposal.session.archived && place !== 'feed' // the page of its session knows by itself, also when that changes
   return (
     <article
       id={anchor}
       tabIndex={-1}
       aria-labelledby={`${anchor}-title`}
       data-card={open ? 'open' : 'done'}
+      data-archived={archived || undefined}
       className={cn(
         'card min-w-0 rounded-lg border text-[13px]',
         !open ? 'bg-muted/40' : place === 'feed' ? 'border-warn/50 bg-warn/8' : 'bg-card shadow-xs',
@@ -37,6 +39,7 @@ export const ProposalCard = ({ proposal, place, attempt }: Props) => {
       {open ? (
         <>
           <Proposed proposal={proposal} place={place} />
+          {archived && <Archived />}
           <ProposalActs proposal={proposal} attempt={attempt} />
         </>
       ) : (
@@ -50,6 +53,10 @@ export const ProposalCard = ({ proposal, place, attempt }: Props) => {
     </article>
   )
 }
+
+const Archived = () => (
+  <p className="border-t px-3.5 py-3 text-muted-foreground sm:px-4">Its session is archived. Bring it back to decide.</p>
+)
 
 const TYPES = { action: 'Action item', decision: 'Decision' }
 

@@ -89,7 +89,7 @@ export const ProposalLine = ({ proposal, where, problem, whole }: Props) => {
         )}
         {outcome.record && outcome.withdrawn === undefined && <Withdraw proposal={proposal} outcome={outcome} />}
         {status === 'expired' && (
-          <div className={FOR_ACTORS}>
+          <div className={`archived:hidden ${FOR_ACTORS}`}>
             <CardForm action={`/approvals/${id}/renew`} card={anchor} typed={false}>
               <input type="hidden" name="key" value={`renew.${proposal.idempotencyKey}`} />
               <Button type="submit" variant="outline" className="h-11">
@@ -114,7 +114,7 @@ const Words = ({ text }: { text: string }) => (
 const Withdraw = ({ proposal, outcome }: { proposal: ProposalView; outcome: Outcome }) => {
   const anchor = anchorOf(proposal.id)
   return (
-    <details className={FOR_ACTORS}>
+    <details className={`archived:hidden ${FOR_ACTORS}`}>
       <summary className={LINK}>Withdraw</summary>
       <div className="px-1.5 py-1.5">
         <CardForm action={`/records/${outcome.record}/withdraw`} card={anchor}>

@@ -15,7 +15,7 @@ export interface ProposalView {
   due: string | undefined
   priority: 'high' | 'medium' | 'low' | undefined
   by: Team
-  session: { id: string; title: string }
+  session: { id: string; title: string; archived: boolean }
   at: string
   /** When it was proposed: `just now`, `5m ago`. */
   age: string

@@ -45,7 +45,7 @@ export const DocHistoryPage = ({ frame, history, idempotencyKey, problem }: Prop
           <div className="mt-5 grid grid-cols-[minmax(0,1fr)] items-start gap-5 lg:grid-cols-[18rem_minmax(0,1fr)]">
             <VersionList history={history} />
             <Changes history={history} comparison={comparison}>
-              {frame.person?.role === 'person' && !history.concluded && comparison.to < newest && (
+              {frame.person?.role === 'person' && !history.locked && comparison.to < newest && (
                 <Restore {...{ history, idempotencyKey }} version={comparison.to} />
               )}
             </Changes>

@@ -29,7 +29,8 @@ export interface Comparison {
 export interface History {
   sessionId: string
   title: string
-  concluded: boolean
+  /** Its session is concluded or archived. */
+  locked: boolean
   newest: number
   versions: Version[]
   /** The version before which this page of versions begins, and the one for the next, older page. */

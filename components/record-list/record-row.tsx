@@ -31,7 +31,7 @@ const isOver = ({ status }: RecordView) => status === 'withdrawn' || status === 
 export const RecordRow = ({ record, within }: Props) => {
   const { id, type, session, title, description, rationale, status, at, result, withdrawn } = record
   return (
-    <li id={recordAnchor(id)} tabIndex={-1} className="record">
+    <li id={recordAnchor(id)} tabIndex={-1} className="record" data-archived={(!within && session.archived) || undefined}>
       <p className="flex items-center gap-x-2 text-[12px] leading-5 text-muted-foreground">
         <Badge variant={type === 'decision' ? 'concluded' : 'secondary'}>{TYPES[type]}</Badge>
         <Status record={record} className={STATUSES[status]} />
@@ -72,8 +72,8 @@ export const RecordRow = ({ record, within }: Props) => {
       {rationale && <Fold label="Why" text={rationale} />}
       <div className="flex flex-wrap items-end gap-x-3">
         <Provenance record={record} />
-        {!isOver(record) && (
-          <span className={`ml-auto ${FOR_ACTORS}`}>
+        {!record.over && (
+          <span className={`ml-auto archived:hidden ${FOR_ACTORS}`}>
             <LinkButton variant="ghost" size="sm" className="record-act" {...inDialog(`/sessions/${session.id}/records/${id}/withdraw`)}>
               Withdraw
             </LinkButton>

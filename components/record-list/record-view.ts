@@ -2,7 +2,7 @@
 export interface RecordView {
   id: string
   type: 'decision' | 'action'
-  session: { id: string; title: string }
+  session: { id: string; title: string; archived: boolean }
   title: string
   description: string
   rationale: string
@@ -17,6 +17,8 @@ export interface RecordView {
   result: string
   /** Why it holds no more, and who said so. */
   withdrawn: { by: string | undefined; reason: string } | undefined
+  /** A person has withdrawn it. */
+  over: boolean
   /** A person approved what an agent proposed. */
   aiAssisted: boolean
   proposal: string

@@ -46,7 +46,7 @@ export const withdrawRecord = op({
       proposal.type === 'decision'
         ? await endDecision(context, session, proposal, { record_id, by, reason })
         : await dropItem(context, session, record_id, reason)
-    if (!effect) return refuseWithdrawn(context, record_id, status)
+    if (!effect) return refuseAgain(context, record_id, status)
     const fields = { by: by.name, record_id, reason, ...effect.fields }
     const { at } = await appendOutcome(context, 'record_withdrawn', proposal, fields, { to: effect.to })
     return { record_id, type: proposal.type, status, at }
@@ -71,11 +71,12 @@ const endDecision = async (
   return { fields: {}, to: [] }
 }
 
-// Undefined for an item that is dropped already. Nothing can be claimed while the session takes no writes.
+// Undefined for an item that was withdrawn already. One that a team has dropped is withdrawn all the same: from then on only a person brings
+// it back. Nothing can be claimed while the session takes no writes.
 const dropItem = async (context: Context, session: Session, id: string, reason: string): Promise<Effect | undefined> => {
   const { services, queries } = context
   const item = (await itemsById(queries, [id])).get(id)
-  if (!item || item.status === 'dropped') return undefined
+  if (!item || (item.status === 'dropped' && item.withdrawnAt !== null)) return undefined
   const before = await boardNow(services, queries, session.id)
   await withdrawActionItem(queries, item, reason)
   const ready = takesWrites(session) ? newlyReady(before, await boardNow(services, queries, session.id)) : []
@@ -91,7 +92,7 @@ const strikeInDoc = async (context: Context, session: Session, { id, data }: Pro
   if (struck !== undefined) await writeDoc(context, session.id, struck)
 }
 
-const refuseWithdrawn = async ({ queries }: Context, id: string, status: 'withdrawn' | 'dropped'): Promise<never> => {
+const refuseAgain = async ({ queries }: Context, id: string, status: 'withdrawn' | 'dropped'): Promise<never> => {
   const decision = status === 'withdrawn' ? await decisionById(queries, id) : undefined
   const by = decision?.withdrawnBy ? ` by ${decision.withdrawnBy.name}` : ''
   return refuse('conflict', `This record is ${status} already${by}.`, {

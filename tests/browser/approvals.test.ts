@@ -523,3 +523,26 @@ test.each(shortOf(LOOKS, 2))(
   },
   120_000,
 )
+
+test('what an archived session proposed can be read and not decided, until it is brought back', () =>
+  using(WIDE, async (page, complaints) => {
+    const { id, path, propose } = await room()
+    const proposal = await propose({ title: 'Write the guide' })
+    const manage = async (action: string) => {
+      const headers = { 'content-type': 'application/json', cookie: await robin() }
+      const body = JSON.stringify({ session_id: id, action })
+      expect((await fetch(`${parley.url}/api/control/manage_session`, { method: 'POST', headers, body })).status).toBe(200)
+    }
+    const approve = card(page, proposal).getByRole('button', { name: 'Approve', exact: true })
+    await asRobin(page, path)
+    await approve.waitFor(SOON)
+    await manage('delete')
+    await approve.waitFor({ ...SOON, state: 'hidden' })
+    await page.goto(`${parley.url}/approvals/${proposal}`)
+    await card(page, proposal).getByText('Its session is archived. Bring it back to decide.').waitFor(SOON)
+    expect(await approve.isVisible()).toBe(false)
+    await manage('start')
+    await page.reload()
+    await approve.waitFor(SOON)
+    expect(complaints).toEqual([])
+  }))

@@ -41,7 +41,7 @@ export const proposalViews = async ({ clock }: CardServices, queries: Queries, r
 export const proposalView = async (services: CardServices, queries: Queries, row: ListedProposal): Promise<ProposalView> =>
   (await proposalViews(services, queries, [row]))[0]!
 
-const proposed = ({ proposal, meeting }: ListedProposal) => {
+const proposed = ({ proposal, meeting, archived }: ListedProposal) => {
   const { data } = proposal
   return {
     id: proposal.id,
@@ -54,7 +54,7 @@ const proposed = ({ proposal, meeting }: ListedProposal) => {
     owner: data.owner?.name,
     due: data.due_date ?? undefined,
     priority: proposal.type === 'action' ? data.priority : undefined,
-    session: { id: meeting.meeting_id, title: meeting.title },
+    session: { id: meeting.meeting_id, title: meeting.title, archived },
     at: proposal.createdAt,
     source: sourceView(proposal.source),
     idempotencyKey: `${proposal.id}.${Date.parse(proposal.expiresAt)}`,

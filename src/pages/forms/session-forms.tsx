@@ -160,7 +160,7 @@ const FORMS = {
   },
   restore: {
     title: 'Bring the session back',
-    about: 'It is listed again and takes messages, unless it is concluded. Its teams are told.',
+    about: 'It takes messages again, unless it is concluded. Its teams are told.',
     submit: 'Bring it back',
     operation: manageSession,
     fields: () => <></>,

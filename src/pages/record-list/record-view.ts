@@ -5,10 +5,10 @@ import type { ListedRecord } from '../../stores/records/record-pages.ts'
 import { sourceView } from './source-view.ts'
 
 export const recordView = (row: ListedRecord): RecordView => {
-  const { proposal, meeting } = row
+  const { proposal, meeting, archived } = row
   return {
     ...(row.decision ? decisionView(row.decision) : itemView(row.item)),
-    session: { id: meeting.meeting_id, title: meeting.title },
+    session: { id: meeting.meeting_id, title: meeting.title, archived },
     aiAssisted: proposal.proposedBy.kind !== 'person',
     proposal: proposal.id,
     proposedBy: who(proposal.proposedBy),
@@ -35,6 +35,7 @@ const decisionView = (decision: NonNullable<ListedRecord['decision']>) => ({
   team: undefined,
   result: '',
   withdrawn: decision.withdrawnAt === null ? undefined : { by: decision.withdrawnBy?.name, reason: decision.withdrawnReason ?? '' },
+  over: decision.withdrawnAt !== null,
 })
 
 const itemView = (item: NonNullable<ListedRecord['item']>) => ({
@@ -51,4 +52,5 @@ const itemView = (item: NonNullable<ListedRecord['item']>) => ({
   team: item.claimedTeamName ?? undefined,
   result: item.status === 'done' ? (item.result ?? '') : '',
   withdrawn: item.status === 'dropped' ? { by: undefined, reason: item.note ?? '' } : undefined,
+  over: item.status === 'dropped' && item.withdrawnAt !== null,
 })

@@ -13,6 +13,7 @@ import { existingSession } from '../../rooms/preconditions.ts'
 import type { Services } from '../../process/services.ts'
 import { documentVersions, readVersion } from '../../stores/documents.ts'
 import { roster } from '../../stores/members.ts'
+import { takesWrites } from '../../stores/sessions.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { numberIn, wholeNumber } from '../../doors/http/query.ts'
 import { performAsPerson, assertActor, nextIdempotencyKey, problemOf } from '../forms/perform-as-person.ts'
@@ -90,7 +91,7 @@ const renderHistory = async (c: Http, site: Site, error?: ErrorBody, sent?: stri
   const view = {
     sessionId: session.id,
     title: session.title,
-    concluded: session.status === 'closed',
+    locked: !takesWrites(session),
     newest,
     versions,
     before,

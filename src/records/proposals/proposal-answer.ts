@@ -38,9 +38,10 @@ export const proposalRow = z.object({
 })
 
 /** A proposal with its session, as a list has it. */
-export const inMeeting = (proposal: Proposal, { id, title, createdAt }: Session): ListedProposal => ({
+export const inMeeting = (proposal: Proposal, { id, title, createdAt, archivedAt }: Session): ListedProposal => ({
   proposal,
   meeting: { meeting_id: id, title, date: createdAt },
+  archived: archivedAt !== null,
 })
 
 /** The page on which a person decides it. */

@@ -5,7 +5,7 @@ import { items, proposals } from '../../../db/records-schema.ts'
 import { sessions } from '../../../db/schema.ts'
 import type { ActionItem } from './action-items.ts'
 import { HOLDER, HOLDS } from './leases.ts'
-import type { ListedProposal } from './proposal-list.ts'
+import { ARCHIVED, type ListedProposal } from './proposal-list.ts'
 
 export interface ListedActionItem extends ListedProposal {
   item: ActionItem
@@ -41,6 +41,7 @@ export const listActionItems = async ({ db }: Queries, filter: ActionItemFilter,
       lapsed: sql<boolean>`${items.status} = 'claimed' and ${held(leaseS)} is not true`,
       proposal: getTableColumns(proposals),
       meeting: { meeting_id: sessions.id, title: sessions.title, date: sessions.createdAt },
+      archived: ARCHIVED,
     })
     .from(items)
     .innerJoin(proposals, eq(proposals.id, items.proposalId))

@@ -130,9 +130,19 @@ export const setItem = async ({ db }: Queries, id: string, values: PgUpdateSetSo
     .set({ ...values, updatedAt: NOW })
     .where(eq(items.id, id)))
 
+// What a program from before these columns may have left in them.
+const NOT_LEFT = { untold: null, withdrawnAt: null }
+
 /** Gives an item to a team, or renews its claim. Returns the time. The caller holds the session's lock and has judged that it may. */
 export const claimItem = async ({ db }: Queries, id: string, { teamId, teamName }: Holder): Promise<string> => {
-  const claimed = { status: 'claimed', claimedTeamId: teamId, claimedTeamName: teamName, claimedAt: NOW, claimRenewedAt: NOW } as const
+  const claimed = {
+    status: 'claimed',
+    claimedTeamId: teamId,
+    claimedTeamName: teamName,
+    claimedAt: NOW,
+    claimRenewedAt: NOW,
+    ...NOT_LEFT,
+  } as const
   const [row] = await db
     .update(items)
     .set({ ...claimed, updatedAt: NOW })

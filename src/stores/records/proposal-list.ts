@@ -10,6 +10,8 @@ import type { Proposal } from './proposals.ts'
 export interface ListedProposal {
   proposal: Proposal
   meeting: { meeting_id: string; title: string; date: string }
+  /** Its session is: it can be decided once that is brought back. */
+  archived: boolean
 }
 
 export interface ProposalFilter {
@@ -30,11 +32,15 @@ const inStatus = (status: Proposal['status']): SQL => {
   return eq(proposals.status, status)
 }
 
+/** Whether the session that is joined is archived. */
+export const ARCHIVED = sql<boolean>`${sessions.archivedAt} is not null`
+
 const listed = (db: Queries['db']) =>
   db
     .select({
       proposal: { ...getTableColumns(proposals), status: STATUS, resolvedAt: RESOLVED_AT },
       meeting: { meeting_id: sessions.id, title: sessions.title, date: sessions.createdAt },
+      archived: ARCHIVED,
     })
     .from(proposals)
     .innerJoin(sessions, eq(sessions.id, proposals.sessionId))

@@ -6,7 +6,7 @@ import { decisions, items, proposals } from '../../../db/records-schema.ts'
 import { sessions } from '../../../db/schema.ts'
 import type { ActionItem } from './action-items.ts'
 import type { Decision } from './decisions.ts'
-import type { ListedProposal } from './proposal-list.ts'
+import { ARCHIVED, type ListedProposal } from './proposal-list.ts'
 import { patternsOf } from './words.ts'
 
 const INDEXED = 4 // words, the longest: looked up in the trigram index
@@ -87,13 +87,13 @@ const recordsByIds = async ({ db }: Queries, ids: string[]): Promise<ListedRecor
   const proposal = getTableColumns(proposals)
   const [taken, made] = await Promise.all([
     db
-      .select({ decision: getTableColumns(decisions), proposal, meeting })
+      .select({ decision: getTableColumns(decisions), proposal, meeting, archived: ARCHIVED })
       .from(decisions)
       .innerJoin(proposals, eq(proposals.id, decisions.proposalId))
       .innerJoin(sessions, eq(sessions.id, decisions.sessionId))
       .where(isAmong(decisions.id, ids)),
     db
-      .select({ item: getTableColumns(items), proposal, meeting })
+      .select({ item: getTableColumns(items), proposal, meeting, archived: ARCHIVED })
       .from(items)
       .innerJoin(proposals, eq(proposals.id, items.proposalId))
       .innerJoin(sessions, eq(sessions.id, items.sessionId))

@@ -2,13 +2,14 @@
 import type { Queries } from '../../../db/database.ts'
 import { isOpen } from '../control/permission-requests.ts'
 
-// Nobody can decide on what an archived session proposed, until it is brought back.
-const WAITS = `p.status = 'pending' and p.expires_at > clock_timestamp()
-  and not exists (select from sessions s where s.id = p.session_id and s.archived_at is not null)`
+// Nobody can decide on what an archived session asks, until it is brought back.
+const NOT_ARCHIVED = 'not exists (select from sessions s where s.id = p.session_id and s.archived_at is not null)'
+const PROPOSED = `p.status = 'pending' and p.expires_at > clock_timestamp() and ${NOT_ARCHIVED}`
+const REQUESTED = `${isOpen('p', '$1')} and ${NOT_ARCHIVED}`
 
 // Each count reads a partial index that holds what is open and nothing else: two looks where nothing is.
-const COUNT = `select (select count(*)::int from proposals p where ${WAITS})
-  + (select count(*)::int from permission_requests p where ${isOpen('p', '$1')}) as waiting`
+const COUNT = `select (select count(*)::int from proposals p where ${PROPOSED})
+  + (select count(*)::int from permission_requests p where ${REQUESTED}) as waiting`
 
 /** How many wait. `permissionWait`: PERMISSION_WAIT, in seconds. */
 export const countWaiting = async ({ query }: Queries, permissionWait: number): Promise<number> => {
@@ -28,13 +29,13 @@ export interface WaitingProposal extends WaitingThing {
 
 /** The proposals that wait, the oldest first. */
 export const waitingProposals = ({ query }: Queries, limit: number): Promise<WaitingProposal[]> =>
-  query(`select p.id, p.session_id, p.created_at, p.expires_at from proposals p where ${WAITS} order by p.created_at, p.id limit $1`, [
+  query(`select p.id, p.session_id, p.created_at, p.expires_at from proposals p where ${PROPOSED} order by p.created_at, p.id limit $1`, [
     limit,
   ])
 
 /** The ids of the requests that wait, the oldest first. */
 export const waitingRequests = ({ query }: Queries, permissionWait: number, limit: number): Promise<WaitingThing[]> =>
-  query(`select p.id, p.session_id from permission_requests p where ${isOpen('p', '$1')} order by p.asked_at, p.id limit $2`, [
+  query(`select p.id, p.session_id from permission_requests p where ${REQUESTED} order by p.asked_at, p.id limit $2`, [
     permissionWait,
     limit,
   ])

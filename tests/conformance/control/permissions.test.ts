@@ -4,6 +4,7 @@ import { leaseJob } from '../../../src/control/runner/lease.ts'
 import { callLine } from '../../../src/core/events/tool-call.ts'
 import { permissionView } from '../../../src/pages/agents/permission-view.ts'
 import { requestsByIds } from '../../../src/stores/control/watched.ts'
+import { countWaiting, waitingRequests } from '../../../src/stores/records/waiting.ts'
 import { controlScene, controlWith } from '../../support/control-scene.ts'
 import { cookieOf, done, onEveryEngine, refused, viaRest } from '../../support/parley.ts'
 
@@ -106,6 +107,25 @@ onEveryEngine(
       for (const [i, [name, input]] of calls.entries()) expect(await done(agent(name, input))).toEqual(answers[i] as object)
       expect(await log()).toEqual(before)
       for (const [name, input] of calls) await refused(agent(name, { ...input, idempotency_key: `other ${name}` }), 'forbidden')
+    })
+
+    test('a raise that an archived session has asked for waits for nobody, until that is brought back', async () => {
+      const { runner, session_id, start } = await scene({ allow_bypass: true })
+      await start()
+      const agent = controlWith(parley(), (await runner.takeOne()).agent_key)
+      const before = await countWaiting(parley().database, 120)
+      const free = { title: 'Free', worktree_id: runner.worktree, permission_mode: 'bypassPermissions' }
+      const { details } = await refused(agent('create_session', free), 'forbidden')
+      const waits = async () => {
+        const { database } = parley()
+        const listed = (await waitingRequests(database, 120, 200)).some(({ id }) => id === details.request_id)
+        return [listed, (await countWaiting(database, 120)) - before]
+      }
+      expect(await waits()).toEqual([true, 1])
+      await done(asPerson('manage_session', { session_id, action: 'delete' }))
+      expect(await waits()).toEqual([false, 0])
+      await done(asPerson('manage_session', { session_id, action: 'start' }))
+      expect(await waits()).toEqual([true, 1])
     })
 
     test('a raise that a person denies raises nothing, and may be asked for again', async () => {

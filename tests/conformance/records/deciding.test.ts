@@ -437,6 +437,17 @@ onEveryEngine((parley) => {
       expect((await told()).at(-1)).toMatchObject({ event: 'record_withdrawn', to: [seats.alex.handle], ready: [] })
     })
 
+    test('an action item that a team dropped before is withdrawn all the same, and no team brings it back [E15]', async () => {
+      const { alex, nora, resolve, seats, told } = await scene()
+      const item_id = (await done(resolve((await done(alex('propose_action_item', ACTION))).id))).record.item_id
+      await done(seats.bea('claim_work', { item_id }))
+      await done(seats.bea('update_work', { item_id, status: 'dropped', note: 'Too much.' }))
+      await done(nora('records.withdraw_record', { record_id: item_id, reason: 'Not needed.' }))
+      expect((await told()).at(-1)).toMatchObject({ event: 'record_withdrawn', record_id: item_id, ready: [] })
+      await refused(seats.alex('update_work', { item_id, status: 'open' }), 'forbidden')
+      await refused(nora('records.withdraw_record', { record_id: item_id, reason: 'Again.' }), 'conflict')
+    })
+
     test('of an action item is a person’s to undo: no team and no key brings it back, finishes, claims or edits it [E15]', async () => {
       const { id, alex, nora, resolve, seats } = await scene()
       const made = await done(alex('propose_action_item', ACTION))

@@ -199,12 +199,12 @@ const catchUp: Command = {
   weight: 1,
   judge: ({ room, self, state: { crowded } }) => {
     const { handle, name, seen } = self!
-    const you = { handle, team_name: name, is_convener: handle === room.convener, cursor: seen, last_cursor: endOfConversation(room) }
+    const you = { handle, team_name: name, cursor: seen, last_cursor: endOfConversation(room), ...counted(room, self!, seen, seen) }
+    const is_convener = handle === room.convener
     const status = room.closed ? 'closed' : 'active'
     const session = { session_id: room.id, title: room.title, description: room.description, status }
-    const counts = { ...you, ...counted(room, self!, seen, seen) }
-    // Beside writes each part is of a moment of its own.
-    return { answers: crowded ? { you: counts } : { session, you: counts, doc: { version: versionOf(room) } } }
+    // Beside writes each part is of a moment of its own, and who convenes is read with the session.
+    return { answers: crowded ? { you } : { session, you: { ...you, is_convener }, doc: { version: versionOf(room) } } }
   },
 }
 
