@@ -50,6 +50,7 @@ export const followStream = (live, path) => {
     ctx.swap = 'none'
     ctx.text = ''
     if (status === 204) return onClosed()
+    if (status === 400) return location.reload() // the log ends before what the page shows: a backup was restored, or a purge cut short
     if (status !== 401 && status !== 403 && status !== 404) return onLost()
     release()
     bar.showRefused(status)

@@ -27,7 +27,7 @@ interface Options {
 const NOTHING: Page = { events: [], hasMore: false }
 
 const refusePurged = (session_id: string): never =>
-  refuse('unauthorized', 'This session was purged, and your team_id with it: nothing of it is left. Stop, and tell your person.', {
+  refuse('unauthorized', 'This session is purged: nothing of it will be left, nor your team_id. Stop, and tell your person.', {
     session_id,
   })
 
@@ -64,7 +64,7 @@ export class LogReader {
   }
 
   /** The next page; an empty one after `withinMs`, when `signal` says that the caller has gone, or when the server stops. Refuses once the
-   *  session was purged. */
+   *  session is being purged. */
   async next(withinMs: number, signal?: AbortSignal): Promise<Page> {
     this.wokenAt = undefined
     const there = await this.read()

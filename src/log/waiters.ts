@@ -34,7 +34,7 @@ export class Waiters {
     for (const subscribed of this.#byTopic.values()) wakeEach(subscribed, 0)
   }
 
-  /** The topic's subject, as a session, was deleted: wakes those who wait for it, and tells them. */
+  /** The topic's subject, as a session, is being deleted: wakes those who wait for it, and tells them. */
   end(topic: Topic) {
     for (const waiter of this.#byTopic.get(topic)?.waiters ?? []) waiter.end()
   }
@@ -66,7 +66,7 @@ export class Waiter {
   #isWoken = false
   #woken: Promise<void> | undefined
   #resolve: (() => void) | undefined
-  /** Whether the topic's subject was deleted. */
+  /** Whether the topic's subject is being deleted. */
   hasEnded = false
   /** When this process learned of what woke it, by performance.now(). */
   wokenAt: number | undefined

@@ -104,6 +104,7 @@ export const createPublisher = (database: Database, { metrics, loops, notifier, 
   on(DOC_TOPIC, docVersions.moved)
   on(TOKEN_TOPIC, memberCache.endToken)
   on(CUT_TOPIC, (session) => {
+    waiters.end(session) // whoever follows it stands behind where the log ends now
     groupCommit.moved(session, Infinity) // restored, its log grows to the same number again with other events
     feeds.forget(session)
     missed.clear()

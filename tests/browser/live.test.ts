@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright'
+import { topicOf } from '../../src/log/topics.ts'
+import { CUT_TOPIC } from '../../src/process/publish.ts'
 import { thatCanBeCut } from '../support/proxy.ts'
 import { leastShift, MOBILE, observeShifts, openLive, serveSite, withSite } from '../support/site.ts'
 
@@ -169,6 +171,21 @@ test('a refused first connection is tried again', () =>
     expect(await sequences(page)).toEqual(upTo(4))
     expect(await page.locator('#reconnecting').isVisible()).toBe(false)
     expect(await page.locator('main').textContent()).not.toContain('not now')
+  }))
+
+test('a page that shows more than the log has, as after a backup was restored, is loaded again', () =>
+  using({}, async (page) => {
+    const { path, alex, say } = await room(8)
+    await openLive(page, path)
+    const { database, publishTopic } = parley.services
+    const id = alex.session_id!
+    await database.query('delete from events where session_id = $1 and sequence > 5', [id])
+    await database.query('update sessions set last_sequence = 5, last_conversation_sequence = 5 where id = $1', [id])
+    publishTopic(topicOf(CUT_TOPIC, id), Date.now())
+    await page.waitForFunction(() => document.querySelectorAll('#rows > .row').length === 5, undefined, SOON)
+    await say('And now?')
+    await row(page, 'And now?')
+    expect(await sequences(page)).toEqual(upTo(6))
   }))
 
 test('who does not want to wait for the next attempt makes one', () =>

@@ -13,7 +13,6 @@ import { Gap, Older } from '../../../components/session/feed-pane.tsx'
 import { refuse } from '../../core/errors.ts'
 import { refuseBeyondEnd, unpurgedSession } from '../../rooms/preconditions.ts'
 import { roster } from '../../stores/members.ts'
-import { PURGED_TOPIC } from '../../process/publish.ts'
 import { openStream, SSE_HEADERS } from '../../doors/http/event-stream.ts'
 import { actorOf } from '../../doors/http/cookies.ts'
 import { mayRead, mayReadSession } from '../../doors/http/guards.ts'
@@ -36,7 +35,6 @@ import { whileReadable } from '../../doors/http/revocable-stream.ts'
 export const liveRoutes = (site: Site) => {
   const hubs = createHubs(site)
   const documents: DocumentCache = new LRUCache({ max: DOCUMENTS_CACHED })
-  site.services.onTopic(PURGED_TOPIC, (id) => documents.delete(id))
   const handlers: Record<string, (c: Http, session: string) => Promise<Response>> = {
     live: (c, id) => stream(c, site, hubs, id),
     rows: (c, id) => rows(c, site, id),
@@ -139,9 +137,9 @@ const DOCUMENTS_CACHED = 32
 // All viewers of a session ask for the same version at the same time: it is rendered and compressed once.
 const documentText = async (c: Http, { services: { database } }: Site, cache: DocumentCache, id: string): Promise<Response> => {
   const version = numberOf(c, 'version')
+  await unpurgedSession(database, id)
   let cached = cache.get(id)
   if (!cached || cached.version < version) {
-    await unpurgedSession(database, id)
     cached = { version, rendered: renderDocument(database, id) }
     cache.set(id, cached)
   }
