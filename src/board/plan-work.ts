@@ -15,9 +15,8 @@ import { itemRows } from './item-answer.ts'
 import { refuseOverlaps } from './overlaps.ts'
 import { ownersOf } from './owners.ts'
 import { item, MOST_ITEMS, planned } from './schemas.ts'
-import { idAndTitle } from '../rooms/work/open-work.ts'
 import { noteWork, appendPlanned } from './append-events.ts'
-import { boardNow } from '../rooms/work/open-work.ts'
+import { boardNow, idAndTitle } from '../rooms/work/open-work.ts'
 
 const newItem = z.strictObject({ ...planned, owner: nameOrHandle.optional() })
 

@@ -138,7 +138,7 @@ export interface SessionFilter {
   found?: string[]
   /** None of these. */
   without?: string[]
-  /** A room that is closed is concluded. One that was archived before is of no kind. */
+  /** A room that is closed is concluded; of what is archived nothing is open. */
   kind?: keyof typeof KINDS | undefined
   limit: number
 }

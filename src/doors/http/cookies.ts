@@ -57,7 +57,7 @@ export const roleOf = ({ config, setting }: Services, key: string): Person['role
 }
 
 /** The name a person typed, cut to 100 characters; "Operator" when there is none. */
-export const personName = (typed: string): string => [...typed.trim()].slice(0, LONGEST_NAME).join('') || NAMELESS
+export const signInName = (typed: string): string => [...typed.trim()].slice(0, LONGEST_NAME).join('') || NAMELESS
 
 /** Of a cookie that only this server's own pages send. */
 export const cookieOptions = (c: Http, services: Services, maxAge: number) => ({

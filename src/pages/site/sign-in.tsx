@@ -20,7 +20,7 @@ import { isMadeHere } from '../../process/operator-key.ts'
 import { signInByLink } from '../../process/sign-ins.ts'
 import { linkState, type LinkState } from '../../stores/people.ts'
 import { Allowance } from '../../doors/http/allowance.ts'
-import { personName, personOf, roleOf, setSignIn, signIn, signOut } from '../../doors/http/cookies.ts'
+import { personOf, roleOf, setSignIn, signIn, signInName, signOut } from '../../doors/http/cookies.ts'
 import { endSubscription } from '../../doors/http/push-subscription-cookie.ts'
 import type { Env, Http } from '../../doors/http/http.ts'
 import { addressOf } from '../../doors/http/origin.ts'
@@ -77,7 +77,7 @@ export const signInRoutes = (site: Site) => {
         text: 'That name has invisible characters, by which it could pass for another one. Type it anew.',
       })
     try {
-      await signIn(c, services, { name: personName(name), role })
+      await signIn(c, services, { name: signInName(name), role })
     } catch (error) {
       if (!(error instanceof Refusal) || error.code !== 'conflict') throw error
       return form(c, next, { status: 409, text: error.message }, name)
