@@ -29,10 +29,9 @@ export const openDatabase = async (
     lock.release()
     if (error instanceof FilesGone) throw new CannotOpen(`${error.message} Nothing was changed.`)
     const left = freeBytes(DATA_DIR)
-    const reason =
-      left !== undefined && left < SPARE_BYTES ? `its disk is full (${Math.floor(left / 1024 ** 2)} MiB left)` : reasonOf(error)
+    const space = left !== undefined && left < SPARE_BYTES ? `, with ${Math.floor(left / 1024 ** 2)} MiB left on its disk` : ''
     throw new CannotOpen(
-      `The embedded database in ${DATA_DIR} cannot be opened: ${reason}. Nothing in it was changed. Check the folder's permissions and free disk space, or set DATA_DIR to another folder.`,
+      `The embedded database in ${DATA_DIR} cannot be opened: ${reasonOf(error)}${space}. Nothing in it was changed. Check the folder's permissions and free disk space, or set DATA_DIR to another folder.`,
     )
   }
 }
