@@ -1,5 +1,5 @@
 // `bun run check`: static checks, and the tests that need neither Postgres nor browser, in under a minute. `--static` leaves out the tests.
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'bun'
 
 const STATIC = {
   types: ['bunx', 'tsc', '--noEmit', '-p', '.'],
@@ -19,15 +19,21 @@ const HANGS_MS = '60000' // no test here takes a second by itself; a busy machin
 const TESTS = { tests: ['bun', 'test', '--timeout', HANGS_MS, ...QUICK] }
 
 const steps: Record<string, string[]> = process.argv.includes('--static') ? STATIC : { ...STATIC, ...TESTS }
-const failed: string[] = []
-for (const [name, [command, ...args]] of Object.entries(steps)) {
+
+// All at once: each but the tests is one thread.
+const run = async (name: string, [command, ...args]: string[]): Promise<boolean> => {
   const begin = performance.now()
-  const run = spawnSync(process.execPath, command === 'bunx' ? ['x', '--no-install', ...args] : args, { encoding: 'utf8' })
+  const child = spawn([process.execPath, ...(command === 'bunx' ? ['x', '--no-install'] : []), ...args], {
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err, status] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited])
   const seconds = ((performance.now() - begin) / 1000).toFixed(1)
-  console.log(`${run.status === 0 ? 'ok  ' : 'FAIL'} ${name.padEnd(8)} ${seconds} s`)
-  if (run.status === 0) continue
-  failed.push(name)
-  console.log(`${run.stdout}${run.stderr}`)
+  console.log(`${status === 0 ? 'ok  ' : 'FAIL'} ${name.padEnd(8)} ${seconds} s${status === 0 ? '' : `\n${out}${err}`}`)
+  return status === 0
 }
+
+const passed = await Promise.all(Object.entries(steps).map(([name, words]) => run(name, words)))
+const failed = Object.keys(steps).filter((_, i) => !passed[i])
 if (failed.length > 0) console.log(`failed: ${failed.join(', ')}`)
 process.exit(failed.length === 0 ? 0 : 1)

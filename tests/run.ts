@@ -53,11 +53,8 @@ const withPostgres = async (run: (database: TestPostgres) => Promise<void>): Pro
 
 const runAll = async (database: TestPostgres, browser: string | undefined): Promise<void> => {
   await step('styles, scripts, client', ['components/styles.ts'], {}) // once: tests that start servers beside each other read what it writes
-  if (only.length === 0) {
-    await step('static checks', ['tests/check.ts', '--static'], {})
-    await step('vulnerable packages', ['tests/audit.ts'], {})
-  }
-  const make = (args: string[]) => step('empty databases', args, {})
+  const checks = only.length === 0 ? CHECKS.map(([name, ...args]) => step(name, args, {})) : []
+  const make = async (args: string[]) => void (await Promise.all([step('empty databases', args, {}), ...checks])) // each is one thread
   await withEmptyDatabases(database, make, (env) =>
     step('tests', ['test', ...PARALLEL, ...(measures ? ['--update-timings'] : []), '--timeout', HANGS_MS, ...only], {
       ...env,
@@ -66,6 +63,11 @@ const runAll = async (database: TestPostgres, browser: string | undefined): Prom
     }),
   )
 }
+
+const CHECKS = [
+  ['static checks', 'tests/check.ts', '--static'],
+  ['vulnerable packages', 'tests/audit.ts'],
+] as const
 
 // Twice as many as there are cores: many tests wait, for a process or a connection that they killed, froze or cut to come back. More
 // would leave each test too little of a slow machine. Each takes the longest file that nobody has begun, by what TIMINGS says, and keeps the
