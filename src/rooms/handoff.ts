@@ -17,6 +17,7 @@ import { openQuestions, teamKeys } from './feed/questions.ts'
 import { boardNow, openWorkLines } from './work/open-work.ts'
 import { forkedFrom } from './forked-from.ts'
 import { participantOf } from './roster.ts'
+import { asText } from '../core/text/as-text.ts'
 
 // Characters of each part: at most about 40,000 in all, some 10,000 tokens; mostly far fewer.
 const CONCLUSION = 5_000
@@ -179,9 +180,9 @@ const namesOf = (handles: unknown, people: unknown, names: Map<string, string>):
 /** A message's author, addressees and text as Markdown. `names`: the teams' names by handle. Only the author's name is bold, so that a team
  *  called "Robin (a person)" cannot pass for a person: `(a person)` after a person's name is not bold. */
 export const messageOf = ({ posted_by_team_id, team, author, to, to_people, content }: Event, names: Map<string, string>) => ({
-  by: `**${names.get(String(posted_by_team_id)) ?? oneLine(String(team ?? 'Somebody'))}**${author === 'person' ? ' (a person)' : ''}`,
+  by: `**${names.get(asText(posted_by_team_id)) ?? oneLine(asText(team) || 'Somebody')}**${author === 'person' ? ' (a person)' : ''}`,
   to: namesOf(to, to_people, names) || undefined,
-  text: String((content as { text?: string } | undefined)?.text ?? ''),
+  text: asText((content as { text?: unknown } | undefined)?.text),
 })
 
 const howToContinue = (session: Session, link: ServerLink): string => {

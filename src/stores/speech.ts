@@ -2,12 +2,13 @@
 // that, counts by the same rule in the statement that writes a post, in a count, and in memory.
 import type { Queries } from '../../db/database.ts'
 import { DONE_BY, isMessage, MESSAGE, type Event } from './events.ts'
+import { asText } from '../core/text/as-text.ts'
 
 const CHANGE = 'session_metadata_updated'
 
 /** Whose an event is, in the words of a draft's `holder`: a team's handle, or person:<name>. */
 export const whoseIs = (event: Event): string =>
-  String(event.posted_by_team_id ?? event[DONE_BY] ?? `person:${String(event.type === 'system' ? event.by : event.team)}`)
+  asText(event.posted_by_team_id ?? event[DONE_BY]) || `person:${asText(event.type === 'system' ? event.by : event.team)}`
 
 /** Whether it is another's than `holder`, and worth reading before `holder` speaks. */
 export const isNewsTo = (holder: string, event: Event): boolean =>

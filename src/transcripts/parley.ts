@@ -5,6 +5,7 @@ import type { Format } from './format.ts'
 import { isObject, listOr, objectOr, textOr, wordOf, type Json } from './json.ts'
 import { TITLE, suggestTitle, type Memory } from './memory.ts'
 import { unknown, type TraceEvent } from './trace-event.ts'
+import { asText } from '../core/text/as-text.ts'
 
 export const parley: Format = {
   source: 'parley',
@@ -14,6 +15,9 @@ export const parley: Format = {
   identity: ({ records }) => textOr(records.find(isEvent)?.id),
   read: (record, memory) => (isObject(record) && isEvent(record) ? [ofEvent(record, memory)] : [unknown(record)]),
 }
+
+// Its text is one, whatever stands there.
+const withText = ({ text, ...rest }: Json): Json => ({ ...(text !== undefined && { text: asText(text) }), ...rest })
 
 const TYPES = new Set<unknown>(LOG_TYPES)
 const KNOWN_AUTHORS = new Set<unknown>(AUTHORS)
@@ -63,7 +67,7 @@ const ofEvent = (event: Json, memory: Memory): TraceEvent => {
     replyTo: textOr(reply_to) && `/${String(reply_to)}`,
     to: to === undefined && people === undefined ? undefined : listOr(to).map(wordOf).filter(isUuid),
     expectsReply: expects_reply === true || undefined,
-    content: { ...(isObject(content) ? content : { text: wordOf(content ?? '') }), ...(people && { to_people: people }) },
+    content: { ...(isObject(content) ? withText(content) : { text: wordOf(content ?? '') }), ...(people && { to_people: people }) },
     toolName: textOr(tool_name),
     model: textOr(model),
   }

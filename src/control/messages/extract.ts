@@ -3,6 +3,7 @@ import { shortened } from '../../core/events/event-text.ts'
 import type { MessageRow } from '../../stores/control/messages.ts'
 import { shownText } from './readable.ts'
 import type { WorkState } from './state.ts'
+import { asText } from '../../core/text/as-text.ts'
 
 const EACH = 6 // lines of a section, the newest
 const PLANS = /plan|todo/i
@@ -40,13 +41,13 @@ const countsOf = (calls: readonly MessageRow[]): string => {
 }
 
 const isPlan = ({ type, tool_name, content }: MessageRow): boolean =>
-  type === 'tool_call' ? PLANS.test(tool_name ?? '') : type === 'assistant_response' && /^\W*(the |my )?plan\b/i.test(String(content.text))
+  type === 'tool_call' ? PLANS.test(tool_name ?? '') : type === 'assistant_response' && /^\W*(the |my )?plan\b/i.test(asText(content.text))
 
 const isQuestion = (row: MessageRow): boolean => {
   const { type, tool_name, content } = row
   if (type === 'tool_call') return ASKS.test(tool_name ?? '')
   if (type === 'system') return content.event === 'permission_asked'
-  return (type === 'chat' || type === 'assistant_response') && String(content.text).trimEnd().endsWith('?')
+  return (type === 'chat' || type === 'assistant_response') && asText(content.text).trimEnd().endsWith('?')
 }
 
 const isError = ({ type, content }: MessageRow): boolean =>
@@ -56,6 +57,6 @@ const isError = ({ type, content }: MessageRow): boolean =>
 
 const linksIn = (texts: readonly MessageRow[]): string[] => {
   const found = new Map<string, string>()
-  for (const { id, content } of texts) for (const [link] of String(content.text).matchAll(LINK)) found.set(link, `- ${link} [${id}]`)
+  for (const { id, content } of texts) for (const [link] of asText(content.text).matchAll(LINK)) found.set(link, `- ${link} [${id}]`)
   return [...found.values()]
 }

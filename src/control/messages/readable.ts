@@ -4,17 +4,18 @@ import { callLine } from '../../core/events/tool-call.ts'
 import type { EventRow } from '../../stores/events.ts'
 import { rowsAfter, type RowFilter } from '../../stores/control/messages.ts'
 import type { ReadableMessage } from './shape.ts'
+import { asText } from '../../core/text/as-text.ts'
 
 /** What is shown of an event. */
 export const shownText = ({ type, content, tool_name }: Pick<EventRow, 'type' | 'content' | 'tool_name'>): string => {
   if (type === 'tool_call') return callLine(tool_name, content.arguments)
   if (type === 'system') return systemLine(content)
-  return typeof content.text === 'string' ? content.text : String(content.event ?? '').replaceAll('_', ' ')
+  return typeof content.text === 'string' ? content.text : asText(content.event).replaceAll('_', ' ')
 }
 
 const systemLine = ({ event, by, team, title, status, text }: EventRow['content']): string =>
   [
-    [String(event ?? '').replaceAll('_', ' '), ...[by ?? team, title, status].filter((word) => typeof word === 'string')].join(', '),
+    [asText(event).replaceAll('_', ' '), ...[by ?? team, title, status].filter((word) => typeof word === 'string')].join(', '),
     ...(typeof text === 'string' && text !== '' ? [text] : []),
   ].join('\n')
 

@@ -9,6 +9,7 @@ import { askModel, LOG_CHARACTERS, MODEL_WITHIN_S } from './ask-model.ts'
 import { extractOf } from './extract.ts'
 import { shownText } from './readable.ts'
 import { stateOf, type WorkState } from './state.ts'
+import { asText } from '../../core/text/as-text.ts'
 
 export interface Summary {
   summary: string
@@ -87,5 +88,5 @@ const UNKNOWN_REF = new RegExp(` ?\\[?(${ID.source})\\]?`, 'gi')
 const latestOf = async ({ queries }: Context, sessionId: string): Promise<{ id: string; text: string } | undefined> => {
   const found = await latestAnswer(queries, sessionId)
   const row = found && (await eventRow(queries, found.id))
-  return row && { id: row.id, text: String(row.content.text ?? '') }
+  return row && { id: row.id, text: asText(row.content.text) }
 }

@@ -1,5 +1,6 @@
 // System events as data: one record for each kind, from which the feed, the trace, searches, exports and the guide for agents take its words, its
 // icon and its fields. A toolset brings the kinds that its operations write.
+import { asText } from '../text/as-text.ts'
 
 /** A system event, or what is stored of one: `event` names its kind, its own fields lie beside that. */
 export type SystemEvent = Readonly<Record<string, unknown>>
@@ -38,7 +39,7 @@ export const eventKindsOf = (toolsets: readonly { eventKinds?: readonly EventKin
 }
 
 /** An event's kind. One that nobody has declared is shown with a plain icon, and says its name. */
-export const kindOf = (kinds: EventKinds, { event }: SystemEvent): EventKind => kinds.get(String(event)) ?? unknownKind(String(event))
+export const kindOf = (kinds: EventKinds, { event }: SystemEvent): EventKind => kinds.get(asText(event)) ?? unknownKind(asText(event))
 
 const unknownKind = (name: string): EventKind => ({
   name,
@@ -52,12 +53,31 @@ const unknownKind = (name: string): EventKind => ({
 export const subjectOf = (kinds: EventKinds, event: SystemEvent): string | undefined => {
   const { subject = 'by' } = kindOf(kinds, event)
   const name = event[subject] ?? event.by ?? event.team
-  return name === undefined || name === null ? undefined : String(name)
+  return name === undefined || name === null ? undefined : asText(name)
+}
+
+/** What happened, to stand after the name of who did it. */
+export const wordsOf = (kinds: EventKinds, event: SystemEvent): string => {
+  const kind = kindOf(kinds, event)
+  return ifOurs(() => kind.words(event)) ?? unknownKind(kind.name).words(event)
+}
+
+/** The page on which a reader sees what the event is about. */
+export const linkOf = (kinds: EventKinds, event: SystemEvent, sessionId: string): string | undefined =>
+  ifOurs(() => kindOf(kinds, event).link?.(event, sessionId))
+
+// An event of a transcript may have the name of a kind, and anything in its fields.
+const ifOurs = <Value>(work: () => Value): Value | undefined => {
+  try {
+    return work()
+  } catch {
+    return undefined
+  }
 }
 
 /** Who did what, in one line of plain text. */
 export const eventLine = (kinds: EventKinds, event: SystemEvent): string =>
-  `${subjectOf(kinds, event) ?? 'Somebody'} ${kindOf(kinds, event).words(event)}`
+  `${subjectOf(kinds, event) ?? 'Somebody'} ${wordsOf(kinds, event)}`
 
 /** The text with which somebody gave a reason; empty where there is none. */
 export const reasonOf = (kinds: EventKinds, event: SystemEvent): string =>
@@ -82,7 +102,7 @@ export const newTitle = ({ changes }: SystemEvent): string | undefined => {
 /** Who did what, from what to what, and why: all of an event in one line of plain text. */
 export const eventWithDetails = (kinds: EventKinds, event: SystemEvent): string => {
   const said = changesOf(event).map(
-    ([field, { from, to }], i) => `${i > 0 ? `${field} ` : ''}${String(from || 'none')} → ${String(to || 'none')}`,
+    ([field, { from, to }], i) => `${i > 0 ? `${field} ` : ''}${asText(from) || 'none'} → ${asText(to) || 'none'}`,
   )
   const reason = reasonOf(kinds, event)
   return `${eventLine(kinds, event)}${said.length > 0 ? `: ${said.join(', ')}` : ''}${reason && ` “${reason}”`}`

@@ -1,5 +1,6 @@
 // An event's content as text, for search, summaries and snippets.
 import { fromBeforeTo } from './event-kinds.ts'
+import { asText } from '../text/as-text.ts'
 
 /** Has `text` if the event has one. A tool call has `arguments`, a tool response may have `exit_code`, a system event has `event` and its own
  *  fields. */
@@ -25,7 +26,7 @@ const callText = (name: string | null, given: unknown) => {
 const systemText = (content: Content) => {
   const { event, ...rest } = fromBeforeTo(content)
   const fields = Object.entries(rest).map(([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-  return [String(event ?? 'system'), ...fields].join(', ')
+  return [asText(event) || 'system', ...fields].join(', ')
 }
 
 const SUMMARY = 240 // characters

@@ -1,4 +1,5 @@
 // A tool call as a person reads it: its tool, and the argument that says most about it.
+import { asText } from '../text/as-text.ts'
 
 /** The arguments that say most about a call, by rank. */
 export const TELLING = [
@@ -35,7 +36,7 @@ export const callText = (tool: string, given: unknown): string => {
 
 /** The argument that says most about a call; where it has none of the list, the first that is a text. */
 export const mainArgument = (given: unknown): string => {
-  if (typeof given !== 'object' || given === null) return String(given ?? '')
+  if (typeof given !== 'object' || given === null) return asText(given)
   const named = given as Record<string, unknown>
   const name = TELLING.find((candidate) => textIn(named[candidate]) !== '') ?? Object.keys(named).find((key) => textIn(named[key]) !== '')
   return name === undefined ? '' : textIn(named[name])

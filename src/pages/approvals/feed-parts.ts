@@ -4,6 +4,7 @@ import { renderToStaticMarkup } from 'react-dom/server'
 import { ProposalCard } from '../../../components/approvals/proposal-card.tsx'
 import { anchorOf, type ProposalView } from '../../../components/approvals/proposal-view.ts'
 import type { Queries } from '../../../db/database.ts'
+import { isUuid } from '../../core/ids.ts'
 import type { Services } from '../../process/services.ts'
 import type { Event } from '../../stores/events.ts'
 import { proposalsByIds } from '../../stores/records/proposal-list.ts'
@@ -22,7 +23,7 @@ export const proposalPartsOf = async (
   { services, queries, sessionId }: { services: Pick<Services, 'clock'>; queries: Queries; sessionId: string },
   events: Event[],
 ): Promise<ProposalParts> => {
-  const named = new Map(events.flatMap(({ event, proposal_id: id }) => (typeof id === 'string' ? [[id, event]] : [])))
+  const named = new Map(events.flatMap(({ event, proposal_id: id }) => (typeof id === 'string' && isUuid(id) ? [[id, event]] : [])))
   if (named.size === 0) return { shown: new Map(), replaced: [] }
   const rows = await proposalsByIds(queries, [...named.keys()])
   const views = await proposalViews(

@@ -10,6 +10,7 @@ import type { BoardRow, Item } from '../../stores/records/items.ts'
 import { wholeBoard, workEvents, type WholeBoard, type WorkEvent } from '../../stores/records/whole-board.ts'
 import type { Site } from '../respond.tsx'
 import { teamLookup, type TeamLookup } from '../session/team-lookup.ts'
+import { asText } from '../../core/text/as-text.ts'
 
 const DONE_SHOWN = 50
 const DROPPED_SHOWN = 50
@@ -125,8 +126,8 @@ const overlapsOf = ({ rows }: Board): BoardContext['overlapping'] => {
 }
 
 const workLine = ({ sequence, type, at, content }: WorkEvent, lookup: TeamLookup, kinds: EventKinds): WorkLine => {
-  const name = type === 'system' ? (subjectOf(kinds, content) ?? '') : String(content.by ?? '')
-  const text = type === 'system' ? eventLine(kinds, content) : String(content.text ?? '')
+  const name = type === 'system' ? (subjectOf(kinds, content) ?? '') : asText(content.by)
+  const text = type === 'system' ? eventLine(kinds, content) : asText(content.text)
   const team = name === '' ? undefined : lookup.named(name)
   return { sequence, at, team, words: team && text.startsWith(`${name} `) ? text.slice(name.length + 1) : text }
 }

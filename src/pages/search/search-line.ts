@@ -5,6 +5,7 @@ import { mainArgument } from '../../core/events/tool-call.ts'
 import { toPlainText } from '../../markdown/plain-text.ts'
 import { MARKDOWN, type EventType } from '../../core/events/event-types.ts'
 import type { Event } from '../../stores/events.ts'
+import { asText } from '../../core/text/as-text.ts'
 
 const SCANNED = 16 * 1024 // characters of a text that are searched for a place to quote: fifty such texts take some 40 ms
 
@@ -14,7 +15,7 @@ export const searchLine = (event: Event, type: EventType, quoted: string, terms:
   if (type === 'tool_call' && text === undefined) return callLine(event, given, terms)
   if (type === 'system' && text === undefined) return excerpt(eventWithDetails(kinds, event), terms).text
   if (!MARKDOWN.has(type) && type !== 'system') return quoted
-  const plain = toPlainText(String(text ?? '').slice(0, SCANNED)) // before the text becomes one line: a code fence is recognised by the line that it has to itself
+  const plain = toPlainText(asText(text).slice(0, SCANNED)) // before the text becomes one line: a code fence is recognised by the line that it has to itself
   return holds(plain, terms) ? excerpt(plain, terms).text : toPlainText(quoted)
 }
 

@@ -17,6 +17,7 @@ import type { Session } from '../../stores/sessions.ts'
 import { bodyFrom, type Http } from '../../doors/http/http.ts'
 import { baseUrl } from '../../doors/http/origin.ts'
 import type { Site } from '../respond.tsx'
+import { asText } from '../../core/text/as-text.ts'
 
 /** GET /sessions/:id.md */
 export const markdownExport = async (c: Http, { services, eventKinds }: Site): Promise<Response> => {
@@ -105,7 +106,7 @@ const feedEntry = (event: Event, names: Map<string, string>, kinds: EventKinds):
 
 const details = (event: Event, kinds: EventKinds): string => {
   const reason = reasonOf(kinds, event)
-  const changes = changesOf(event).map(([field, { from, to }]) => `${field} from “${String(from)}” to “${String(to)}”`)
+  const changes = changesOf(event).map(([field, { from, to }]) => `${field} from “${asText(from)}” to “${asText(to)}”`)
   return `${changes.length > 0 ? `: ${changes.join(', ')}` : ''}${reason && ` (${reason})`}`
 }
 

@@ -8,7 +8,7 @@ import type { ProposalView } from '../../../components/approvals/proposal-view.t
 import type { FeedItem, MessageItem } from '../../../components/session/feed-row.tsx'
 import type { Team } from '../../../components/parts/team.tsx'
 import { day } from '../../../components/parts/time.ts'
-import { kindOf, reasonOf, subjectOf, type EventKinds } from '../../core/events/event-kinds.ts'
+import { changesOf, kindOf, linkOf, reasonOf, subjectOf, type EventKinds, wordsOf } from '../../core/events/event-kinds.ts'
 import type { QuestionState } from '../../rooms/feed/questions.ts'
 import type { Edit } from '../../stores/documents.ts'
 import type { Event } from '../../stores/events.ts'
@@ -17,6 +17,7 @@ import { SAME_BREATH_MS, type FeedEnd, type FeedEntry } from './edits.ts'
 import type { LineCounts } from './line-counts.ts'
 import type { TeamLookup } from './team-lookup.ts'
 import { promptedBy } from '../agents/task-items.ts'
+import { asText } from '../../core/text/as-text.ts'
 
 /** What the rows of one session's feed are made with, apart from events and edits. */
 export interface ItemContext {
@@ -65,11 +66,11 @@ const messageItem = (event: Event, previous: Event | undefined, { teams, answere
     sequence: event.sequence,
     at: event.at,
     team: authorOf(event, teams),
-    text: (event.content as { text?: string }).text ?? '',
+    text: asText((event.content as { text?: unknown }).text),
     continues: to.length === 0 && isSameBreath(event, previous),
     prompt: event.type === 'user_input',
     promptedBy: promptedBy(event.prompted_by),
-    task: event.type === 'user_input' ? tasks.get(String(event.task_id)) : undefined,
+    task: event.type === 'user_input' ? tasks.get(asText(event.task_id)) : undefined,
     answers: original && { sequence: original.sequence, name: authorOf(original, teams).name, withdraws },
     to,
     question: state && questionItem(event.sequence, state, teams),
@@ -107,12 +108,12 @@ const isSameBreath = (event: Event, previous: Event | undefined): boolean =>
   Date.parse(event.at) - Date.parse(previous.at) < SAME_BREATH_MS
 
 const permissionItem = (event: Event, { teams, requests }: ItemContext): PermissionItem | undefined => {
-  const card = event.event === 'permission_asked' ? requests.get(String(event.request_id)) : undefined
+  const card = event.event === 'permission_asked' ? requests.get(asText(event.request_id)) : undefined
   return card && { kind: 'permission', sequence: event.sequence, at: event.at, team: teams.agent, card }
 }
 
 const proposalItem = (event: Event, { teams, proposals }: ItemContext): ProposalItem | undefined => {
-  const card = event.event === 'proposal_made' ? proposals.get(String(event.proposal_id)) : undefined
+  const card = event.event === 'proposal_made' ? proposals.get(asText(event.proposal_id)) : undefined
   return card && { kind: 'proposal', sequence: event.sequence, at: event.at, team: teams.team(event.team_id), card }
 }
 
@@ -125,12 +126,12 @@ const eventItem = (event: Event, { sessionId, teams, kinds }: ItemContext): Even
     at: event.at,
     icon: kind.icon,
     highlighted: kind.highlighted === true,
-    words: kind.words(event),
-    href: kind.link?.(event, sessionId),
+    words: wordsOf(kinds, event),
+    href: linkOf(kinds, event, sessionId),
     team: teams.team(event.team_id) ?? (name === undefined ? undefined : teams.named(name)),
-    changes: (event.changes as EventItem['changes'] | undefined) ?? {},
+    changes: Object.fromEntries(changesOf(event).map(([field, { from, to }]) => [field, { from: asText(from), to: asText(to) }])),
     reason: reasonOf(kinds, event) || undefined,
-    docVersion: event.doc_version as number | undefined,
+    docVersion: typeof event.doc_version === 'number' ? event.doc_version : undefined,
   }
 }
 

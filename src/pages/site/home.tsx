@@ -39,6 +39,7 @@ import {
   pulsesOf,
   totals,
 } from '../../stores/home-queries.ts'
+import { asText } from '../../core/text/as-text.ts'
 
 const SHOWN = 100
 const HITS_SHOWN = 5
@@ -191,6 +192,6 @@ const lineOf = (kinds: EventKinds, type: string, content: Record<string, unknown
     const title = newTitle(content)
     return title === undefined ? eventLine(kinds, content) : `${eventLine(kinds, content)} to “${title}”`
   }
-  const text = String(content.text ?? '').slice(0, 2 * LINE)
+  const text = asText(content.text).slice(0, 2 * LINE)
   return `${author ?? 'Somebody'}: ${toPlainText(text).slice(0, LINE)}`
 }

@@ -7,6 +7,7 @@ import { mainArgument } from '../../core/events/tool-call.ts'
 import { SHOWN, type TraceRow } from '../../stores/trace.ts'
 import { prepareMarkdown } from '../../markdown/render.ts'
 import type { TeamLookup } from '../session/team-lookup.ts'
+import { asText } from '../../core/text/as-text.ts'
 
 interface TraceContext {
   teams: TeamLookup
@@ -46,7 +47,7 @@ export const traceEvent = (row: TraceRow, { teams, kinds, room, terminal, sought
     model: model ?? originating_model ?? undefined,
     tool: tool_name ?? undefined,
     note: noteOf(row),
-    icon: room && type === 'system' ? kinds.get(String(content.event))?.icon : undefined,
+    icon: room && type === 'system' ? kinds.get(asText(content.event))?.icon : undefined,
     terminal: row.terminal === true || sequence === terminal,
     line: lineOf(row, said, kinds),
     ...said,
