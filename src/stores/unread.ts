@@ -54,3 +54,18 @@ export const unreadOf = async (
   )
   return row!
 }
+
+/** Whether others have said something up to `upTo` that was not delivered to the team: by the team's row, or by `delivered`, whichever is
+ *  further. */
+export const isUnreadBefore = async (
+  { query }: Queries,
+  { sessionId, teamId, delivered, upTo }: { sessionId: string; teamId: string; delivered: number; upTo: number },
+): Promise<boolean> => {
+  const rows = await query(
+    `select from events where session_id = $1 and ${CONVERSATION} and coalesce(posted_by_team_id, by_team_id) is distinct from $2::uuid
+       and sequence > greatest($3::int8, (select delivered_cursor from participants where session_id = $1 and team_id = $2::uuid))
+       and sequence <= $4 limit 1`,
+    [sessionId, teamId, delivered, upTo],
+  )
+  return rows.length > 0
+}

@@ -88,6 +88,19 @@ throughEveryDoor((call, parley, transport) => {
       expect(rest.messages.map(({ sequence }: any) => sequence)).toEqual([4, 5, 6])
     })
 
+    test('the page of a refusal marks nothing as delivered that a team passes over which hears what is addressed to it alone', async () => {
+      const { alex, bea } = await room(call)
+      await waited(bea)
+      await say(alex, 'to nobody') // 2
+      await say(alex, 'to Bea', { to: [bea.handle] }) // 3
+      const { next_cursor } = await waited(bea, { only: 'addressed' })
+      await say(alex, 'to nobody again') // 4
+      const { details } = await refused(bea('post_message', { content: 'crossed', expected_cursor: next_cursor }), 'unread')
+      expect(textsOf(details.messages)).toEqual(['to nobody again'])
+      expect(await done(bea('peek'))).toMatchObject({ unread: 3 })
+      expect(textsOf((await waited(bea)).messages)).toEqual(['to nobody', 'to Bea', 'to nobody again'])
+    })
+
     test('past the end of the feed is bad input, and writes nothing', async () => {
       const { alex, bea } = await room(call)
       await say(bea, 'one')

@@ -1,14 +1,19 @@
 // Posts that cross: what others said that the poster has not read, as a refusal or as a hint in the answer.
+import type { Queries } from '../../../db/database.ts'
 import { pageWithin } from '../../core/budget.ts'
 import { refuse } from '../../core/errors.ts'
 import type { Context } from '../../operations/context.ts'
 import { noteMissed } from '../../stores/idempotency.ts'
 import { isNewsTo, newsAfter } from '../../stores/speech.ts'
+import type { Services } from '../../process/services.ts'
+import type { Member } from '../../stores/members.ts'
+import { isUnreadBefore } from '../../stores/unread.ts'
 import { deliver, deliveredTo } from './team-wait.ts'
 
 const UNREAD_CHARS = 16_000
 
-/** Refuses a post whose `expected_cursor` others have spoken after. The details have what they said, as a page that counts as delivered.
+/** Refuses a post whose `expected_cursor` others have spoken after. The details have what they said, as a page that counts as delivered
+ *  unless it leaves out something before it that the team was not handed.
  *  `lastSequence`: where the log ended when that was found. */
 export const refuseUnread = async (
   { services, queries, caller, call }: Context,
@@ -19,13 +24,23 @@ export const refuseUnread = async (
   const seen = messages.filter((event) => isNewsTo(holder, event)).length
   const unread = has_more ? await newsAfter(queries, sessionId, cursor, holder) : seen
   const next_cursor = messages.at(-1)?.sequence ?? cursor
-  if (caller.kind === 'team' && !call.signal().aborted) await deliver(services, caller.member, { seen: cursor, delivered: next_cursor })
+  if (caller.kind === 'team' && !call.signal().aborted && !(await skips(services, queries, caller.member, cursor)))
+    await deliver(services, caller.member, { seen: cursor, delivered: next_cursor })
   return refuse(
     'unread',
     `Nothing was posted: others wrote since your expected_cursor. Read details.messages, think again, and post what you then have to say with expected_cursor ${next_cursor}.`,
     { unread, messages, next_cursor, has_more },
   )
 }
+
+// Whether the team passes over messages with this cursor that it was not handed, as one of `only: addressed` does: they stay unread.
+const skips = (services: Services, queries: Queries, member: Member, cursor: number): Promise<boolean> =>
+  isUnreadBefore(queries, {
+    sessionId: member.session.id,
+    teamId: member.teamId,
+    delivered: deliveredTo(services, member),
+    upTo: cursor,
+  })
 
 /** `missed` of an answer: how much others said before this post of the caller and after what it was handed. No field when they said
  *  nothing, for a post with `expected_cursor`, for a person, or when the database does not answer: the post is written all the same. The

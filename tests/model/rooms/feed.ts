@@ -75,7 +75,8 @@ const crossed = ({ room, self, speaker }: Known, since: number): Verdict => ({
   refuses: 'unread',
   details: { unread: news(room, speaker.whose, since), messages: rowsOf(conversation(room, since)), has_more: false },
   after({ next_cursor }) {
-    if (self) deliver(self, next_cursor, since)
+    const skips = self && conversation(room, self.delivered).some((event) => event.sequence <= since && event.whose !== self.handle)
+    if (self && !skips) deliver(self, next_cursor, since)
   },
 })
 
