@@ -115,7 +115,8 @@ const markerOf = (text: string, endsParagraph: boolean): number => {
 // Whether the items end whose content this line is `indented` less than, as on the page: at what begins anew, after a blank line, and after
 // what no paragraph goes on from.
 const endsItem = (text: string, indentedLess: boolean, previous: string): boolean =>
-  indentedLess && (previous.trim() === '' || QUOTE_OR_ITEM.test(text) || ITEM.test(text) || isBlock(text) || isBlock(previous) || INDENTED.test(previous))
+  indentedLess &&
+  (previous.trim() === '' || QUOTE_OR_ITEM.test(text) || ITEM.test(text) || isBlock(text) || isBlock(previous) || INDENTED.test(previous))
 
 const isBlock = (line: string): boolean =>
   fenceOf(line) !== undefined || HEADING.test(line) || BREAK.test(line) || htmlBlockAt(line, true) !== undefined

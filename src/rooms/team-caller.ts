@@ -20,9 +20,9 @@ export const team: CallerKind<'team'> = {
     return { text, secret: parseToken(text)?.secret }
   },
   async resolve({ text }, { operation, services, call, input }) {
-    if (text === BY_SEAT) {
-      const member = await seatedMember(services.database, seatHolderOf(call.key!), input.session_id)
-      if (!member && call.key!.scope === 'agent' && input.session_id === 'current') refuseCurrent()
+    if (text === BY_SEAT && call.key && mayHaveSeats(call.key)) {
+      const member = await seatedMember(services.database, seatHolderOf(call.key), input.session_id)
+      if (!member && call.key.scope === 'agent' && input.session_id === 'current') refuseCurrent()
       return member && { kind: 'team', id: member.teamId, ended: member.left, member }
     }
     const token = parseToken(text)

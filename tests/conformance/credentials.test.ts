@@ -71,6 +71,7 @@ throughEveryDoor((call, parley, transport) => {
     const bad: [string, string, string | undefined][] = [
       ['none', id, undefined],
       ['garbage', id, 'garbage'],
+      ['what stands for a seat inside', id, 'seat'],
       ['a bare handle', id, handle],
       ['a handle with a dot', id, `${handle}.`],
       ['a wrong secret', id, `${handle}.${swapped}`],

@@ -35,6 +35,23 @@ throughEveryDoor((call, parley) => {
     expect(parley().services.waitsOfAddress.holders).toBe(0)
   })
 
+  test('of IPv6 all addresses of one /64 are one, and a mapped address is that of IPv4', async () => {
+    const { alex, bea } = await room(call)
+    const { cursor: since_cursor } = await done(alex('post_message', { content: 'go' }))
+    const wait = { since_cursor, timeout: 20 }
+    const held = [
+      ...['2001:db8:0:1::a', '2001:DB8::1:2:3:4:5'].map((address) => alex('wait_for_messages', wait, from(address))),
+      ...['10.0.0.1', '::ffff:10.0.0.1'].map((address) => bea('wait_for_messages', wait, from(address))),
+    ]
+    await waits(4)
+    for (const address of ['2001:db8:0:1:ffff::1', '::ffff:a00:1'])
+      await refused(bea('wait_for_messages', wait, from(address)), 'rate_limited')
+    held.push(bea('wait_for_messages', wait, from('2001:db8:0:2::a')))
+    await waits(5)
+    await done(alex('post_message', { content: 'end' }))
+    for (const one of held) await done(one)
+  })
+
   test('a stream of an address past its limit is 429, of whichever kind, until another of its own ends', async () => {
     const { id } = await room(call)
     const cookie = await cookieOf(parley(), { name: 'Robin', role: 'person' })

@@ -51,8 +51,12 @@ onOneEngine((parley) => {
       await indexed(parley())
       const turns = (await (await parley().send(`/sessions/${id}/turns`)).text()).matchAll(/\/turns\/(\d+)/g)
       const paths = [
-        ...['/', '/search?q=zebra', `/sessions/${id}`, `/sessions/${id}.md`, `/sessions/${id}/feed.jsonl`, `/api/sessions/${id}/handoff.md`],
-        ...['turns', 'board', 'records', 'history', 'rows?before=9', 'rows?after=0&until=99'].map((part) => `/sessions/${id}/${part}`),
+        '/',
+        '/search?q=zebra',
+        `/api/sessions/${id}/handoff.md`,
+        ...['', '.md', '/feed.jsonl', '/turns', '/history', '/rows?before=9', '/rows?after=0&until=99'].map(
+          (part) => `/sessions/${id}${part}`,
+        ),
         ...[...new Set([...turns].map(([, turn]) => turn))].map((turn) => `/sessions/${id}/turns/${turn}`),
       ]
       for (const path of paths) {

@@ -1,4 +1,5 @@
 // The address under which this server was called, and the link that agents are given.
+import ipaddr from 'ipaddr.js'
 import { baseOfLink } from '../../core/address.ts'
 import type { ServerLink } from '../../core/server-link.ts'
 import type { Services } from '../../process/services.ts'
@@ -23,9 +24,16 @@ export const calledScheme = (c: Http, { config }: Services): string => {
   return forwarded === 'http' || forwarded === 'https' ? forwarded : new URL(c.req.url).protocol.replace(':', '')
 }
 
-/** The client's IP address, likewise; "unknown" where the runtime does not know it. */
+/** The client's IP address, likewise, or its network; "unknown" where the runtime does not know it. */
 export const addressOf = (c: Http, { config }: Services): string =>
-  (config.TRUST_PROXY && lastOf(c.req.header('x-forwarded-for'))) || (c.env?.address ?? 'unknown')
+  networkOf((config.TRUST_PROXY && lastOf(c.req.header('x-forwarded-for'))) || (c.env?.address ?? 'unknown'))
+
+// Of IPv6 one machine has a whole /64: what an address may, all of that may together.
+const networkOf = (address: string): string => {
+  if (!address.includes(':') || !ipaddr.isValid(address)) return address
+  const parsed = ipaddr.process(address) // an IPv4 address that is written as one of IPv6 is IPv4 again
+  return parsed instanceof ipaddr.IPv6 ? `${parsed.parts.slice(0, 4).map((part) => part.toString(16)).join(':')}::/64` : parsed.toString() // prettier-ignore
+}
 
 /** The MCP link in force, and its source: saved on the settings page, else MCP_URL, else the address of this request. */
 export const linkInForce = (c: Http, services: Services): { url: string; source: 'saved' | 'environment' | 'request' } => {
