@@ -79,7 +79,7 @@ export const joinSession = op({
     const known = self?.left === false ? teams.find(({ teamId }) => teamId === self.teamId) : undefined
     if (known) context.services.presence.seen(session_id, known.teamId)
     const joined = known ?? (await addTeam(context, session, team_name, replay_from, teams))
-    const convenes = !known && session.convenerTeamId === null && session.status === 'active'
+    const convenes = !known && session.convenerTeamId === null && takesWrites(session)
     if (convenes) await setConvener(context.queries, session.id, joined.teamId)
     const convenerTeamId = convenes ? joined.teamId : session.convenerTeamId
     return {

@@ -93,13 +93,16 @@ export const cutLog = async ({ query }: Queries, id: string, { after }: LogEnd):
        last_conversation_sequence = least(last_conversation_sequence, $2::int8) where id = $1`,
     [id, after],
   )
-  // In a session that is restored, the numbers that are free again go to other events, which these teams have not seen.
+  // In a session that is restored, the numbers that are free again go to other events, which these teams have not seen
+  // and no person has released.
   await query(
     `update participants set last_seen_cursor = least(last_seen_cursor, $2::int8), delivered_cursor = least(delivered_cursor, $2::int8),
        addressed_cursor = least(addressed_cursor, $2::int8), woken_cursor = least(woken_cursor, $2::int8)
      where session_id = $1 and greatest(last_seen_cursor, delivered_cursor, addressed_cursor, woken_cursor) > $2::int8`,
     [id, after],
   )
+  await query('update acks set cursor = $2 where session_id = $1 and cursor > $2', [id, after])
+  await query('update loops set released_through = $2 where session_id = $1 and released_through > $2', [id, after])
 }
 
 /** Deletes the session's rows, all but those of the search index of events and those of `deleteOpenAnswers`. False when it is gone already. */

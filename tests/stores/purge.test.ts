@@ -206,6 +206,8 @@ onEveryEngine((parley) => {
     await say(bea, 'Here.')
     for (let n = 0; n < 12; n++) await say(alex, `${n} ${'x'.repeat(30_000)}`)
     const { last_sequence: before } = await sessionRow(parley(), id)
+    await done(bea('ack_messages', { cursor: before }))
+    await database.query('insert into loops (session_id, released_through) values ($1, $2) on conflict (session_id) do update set released_through = $2', [id, before]) // prettier-ignore
     let left = 2
     const ending: typeof database = {
       ...database,
@@ -215,6 +217,8 @@ onEveryEngine((parley) => {
     await done(call()('control.manage_session', { session_id: id, action: 'start' }, { headers: bearer(await keyOf(parley(), 'full')) }))
     const end = async () => (await sessionRow(parley(), id)).last_sequence
     expect(await end()).toBeLessThan(before)
+    const beyond = `select from acks where session_id = $1 and cursor > $2 union all select from loops where session_id = $1 and released_through > $2`
+    expect(await database.query(beyond, [id, await end()])).toEqual([])
     // With a key, so that the database numbers each.
     while ((await end()) < before) await done(bea('post_message', { content: { text: 'Again.' } }, { key: crypto.randomUUID() }))
     await refused(alex('post_message', { content: { text: 'Did nobody speak?' }, expected_cursor: before - 1 }), 'unread')

@@ -316,7 +316,7 @@ throughEveryDoor((call, parley) => {
         // prettier-ignore
         const body = new URLSearchParams({ [text!]: 'typed' })
         const shown = await (await parley().send(`/sessions/${id}/${path}`, { method: 'POST', body, headers: { cookie } })).text()
-        expect([path, shown]).toEqual([path, expect.stringContaining('“Start the agent again” in its menu brings it back')])
+        expect([path, shown]).toEqual([path, expect.stringContaining('Its menu brings it back, by “Start the agent again”')])
       }
       for (const input of [{ title: 'Another' }, { status: 'idle' }, { permission_mode: 'plan' }])
         await refused(update(input), 'session_closed')
@@ -357,6 +357,18 @@ throughEveryDoor((call, parley) => {
       await done(call('control.manage_session', { session_id: id, action: 'start' }, as))
       await refused(bea('post_message', { content: { text: 'I had left.' } }), 'unauthorized')
       await done(alex('post_message', { content: { text: 'two' } }))
+    })
+
+    test('whoever joins an archived meeting to read it does not become its convener', async () => {
+      const as = await full()
+      const cookie = await cookieOf(parley(), { name: 'Robin', role: 'person' })
+      const body = new URLSearchParams({ title: 'Later', description: '', expected_teams: '2', key: crypto.randomUUID() })
+      const opened = await parley().send('/sessions/new', { method: 'POST', body, headers: { cookie } })
+      const session_id = new URL(opened.headers.get('location')!, 'http://hub').searchParams.get('session')!
+      await done(call('control.manage_session', { session_id, action: 'delete' }, as))
+      expect(await done(call('join_session', { session_id, team_name: 'Reader' }))).toMatchObject({ is_convener: false })
+      await done(call('control.manage_session', { session_id, action: 'start' }, as))
+      expect(await done(call('join_session', { session_id, team_name: 'First' }))).toMatchObject({ is_convener: true })
     })
 
     test('archived while its worktree is being made, the runner’s late answer makes nothing', async () => {
