@@ -67,7 +67,7 @@ const best = async (context: Context, board: Board, allowOverlap: boolean): Prom
   const self = teamOf(context)
   const ready = readyOf(board)
   const overlaps = overlapsOf(board, self.teamId)
-  const isFree = ({ paths }: BoardRow) => allowOverlap || overlaps(paths).length === 0
+  const isFree = ({ paths }: BoardRow) => allowOverlap || overlaps(paths, 1).length === 0
   const me = named(context).person_id
   const own = ready.find((row) => row.ownerId === me && isFree(row))
   if (own || ready.length === 0) return own

@@ -10,16 +10,21 @@ export interface Overlap {
   team_name: string
 }
 
-/** Returns a function that finds, for given paths, the overlapping ones that other teams hold. */
-export const overlapsOf = ({ rows }: Board, teamId: string): ((paths: readonly string[]) => Overlap[]) => {
+/** Returns a function that finds, for given paths, the overlapping ones that other teams hold, `most` of them. */
+export const overlapsOf = ({ rows }: Board, teamId: string): ((paths: readonly string[], most?: number) => Overlap[]) => {
   const held = rows
     .filter(({ status, claimedTeamId }) => status === 'claimed' && claimedTeamId !== teamId)
     .flatMap(({ id, paths, claimedTeamName }) =>
       paths.map((path) => ({ pattern: patternOf(path), overlap: { item_id: id, path, team_name: claimedTeamName ?? '' } })),
     )
-  return (paths) => {
+  return (paths, most = Infinity) => {
     const wanted = paths.map(patternOf)
-    return held.filter(({ pattern }) => wanted.some((one) => patternsOverlap(one, pattern))).map(({ overlap }) => overlap)
+    const found: Overlap[] = []
+    for (const { pattern, overlap } of held) {
+      if (found.length >= most) break
+      if (wanted.some((one) => patternsOverlap(one, pattern))) found.push(overlap)
+    }
+    return found
   }
 }
 

@@ -1,8 +1,16 @@
 // Whether two paths of work overlap, held against every file of a small tree.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { namesMeet, pathCovers, pathProblem, pathsOverlap, plainPath } from '../../src/core/text/path-overlap.ts'
-import { cpuMs } from '../support/cpu.ts'
+import {
+  namesMeet,
+  pathCovers,
+  pathProblem,
+  pathsOverlap,
+  patternOf,
+  patternsOverlap,
+  plainPath,
+} from '../../src/core/text/path-overlap.ts'
+import { cpuMs, whileBusy } from '../support/cpu.ts'
 import { DRAWN } from '../support/full.ts'
 
 // Folders, and files by their extension; every name may stand anywhere, files at the end alone.
@@ -30,6 +38,22 @@ const covers = (path: string, file: string[]) => meaningOf(path).test(`${file.jo
 const folder = fc.constantFrom(...FOLDERS, 'a*', '*b', '*', '**')
 const last = fc.oneof(folder, fc.constantFrom(...FILES, '*.ts', 'a*.ts', '*.md'))
 const path = fc.tuple(fc.array(folder, { maxLength: 2 }), last).map(([above, name]) => [...above, name].join('/'))
+
+test('a thousand paths that are made to be slow are compared with twenty in a second or two', () => {
+  const slow = [
+    `*${'a'.repeat(28)}*${'b'.repeat(28)}*`,
+    `**/${'a/'.repeat(28)}b`,
+    `**/a*/**/a*/**/a*x`,
+    `**/${'ab*/'.repeat(5)}${'x/'.repeat(22)}c`,
+  ]
+  for (const one of slow) expect(pathProblem(one), one).toBeUndefined()
+  for (const one of [`*${'a*'.repeat(6)}`, `${'a'.repeat(60)}*`, 'a/'.repeat(31)]) expect(pathProblem(`${one}b`), one).toBeString()
+  for (const one of slow)
+    for (const other of slow) {
+      const [held, wanted] = [patternOf(one), patternOf(other)]
+      expect(cpuMs(() => Array.from({ length: 2_000 }, () => patternsOverlap(held, wanted)))).toBeLessThan(whileBusy(1_000)) // 60 ms, alone
+    }
+})
 
 describe('two paths overlap exactly when one file lies under both', () => {
   test('of all files in a tree', () => {

