@@ -15,17 +15,20 @@ export const appendPlanned = async (
   await context.append(sessionId, content, { to: [...new Set(owners)] })
 }
 
-/** Writes that an item is done or dropped. `ready`: the items that became ready by that. */
+/** Writes that an item is done or dropped. `ready`: the items that became ready by that. `holder`: the team that held it, which is addressed
+ *  where somebody else ended its work. */
 export const appendOver = async (
   context: Context,
   sessionId: string,
   event: 'work_done' | 'work_dropped',
   item: Named & { result?: string | null; note?: string | null },
-  ready: ReadyItem[],
+  { ready, holder }: { ready: ReadyItem[]; holder: string | null },
 ): Promise<void> => {
+  const { caller } = context
+  const others = holder !== null && !(caller.kind === 'team' && caller.member.teamId === holder)
   const said = event === 'work_done' ? { result: item.result ?? null } : { note: item.note ?? null }
   const content = { event, ...idAndTitle(item), by: authorOf(context).name, ...said, ready }
-  await context.append(sessionId, content)
+  await context.append(sessionId, content, { to: others ? [holder] : [] })
 }
 
 /** The kind of topic that moves on changes of a board that are no system events: open pages follow it, and nobody is woken. */

@@ -38,7 +38,7 @@ export const appendUpdated = async (
       session.id,
       `work_${move}`,
       { ...item, note: edits.note || null, result: edits.result || null },
-      newlyReady(before, after),
+      { ready: newlyReady(before, after), holder: row.claimedTeamId },
     )
   if (move) return appendBack(context, session, { ...item, row }, move, edits.note)
   const { note, result } = changes

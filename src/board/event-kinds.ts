@@ -5,6 +5,7 @@ import { quoted, titlesOf, whatCanBegin } from '../rooms/work/titles.ts'
 const BY = { by: 'the name of the team, person or key' }
 const TITLE = { title: 'its title' }
 const ITEM = { item_id: 'which item' }
+const HOLDER = { to: 'where somebody else ended its work: the handle of the team that held it' }
 const READY = { ready: 'what can be claimed now that could not before, each `{ item_id, title }`' }
 
 const REASONS: Record<string, string> = {
@@ -31,7 +32,7 @@ export const eventKinds: readonly EventKind[] = [
   },
   {
     name: 'work_done',
-    fields: { ...BY, ...READY, ...TITLE, result: 'what came of it, or null', ...ITEM },
+    fields: { ...BY, ...HOLDER, ...READY, ...TITLE, result: 'what came of it, or null', ...ITEM },
     summary: 'an item is done',
     icon: 'flag',
     words: ({ title, ready }) => `finished ${quoted(title)}${whatCanBegin(ready)}`,
@@ -58,7 +59,7 @@ export const eventKinds: readonly EventKind[] = [
   },
   {
     name: 'work_dropped',
-    fields: { ...BY, note: 'why, or null', ...READY, ...TITLE, ...ITEM },
+    fields: { ...BY, ...HOLDER, note: 'why, or null', ...READY, ...TITLE, ...ITEM },
     summary: 'an item is not to be done',
     icon: 'dot',
     words: ({ title, ready }) => `dropped ${quoted(title)}${whatCanBegin(ready)}`,

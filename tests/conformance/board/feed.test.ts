@@ -99,6 +99,7 @@ onEveryEngine((parley) => {
     await claim(cleo, lexer).catch(() => {})
     await claim(bea, lexer).catch(() => {})
     await update(alex, lexer, { status: 'done' })
+    await claim(cleo, parser)
     await update(alex, parser, { status: 'dropped' })
     const events = (await feedOf(cleo)).filter(({ event }) => event.startsWith('work_'))
     const fields = Object.fromEntries(events.map(({ id: _, sequence: __, type: ___, at: ____, event, ...own }) => [event, own]))
@@ -122,6 +123,15 @@ onEveryEngine((parley) => {
     await update(alex, item, { status: 'open' })
     expect([await heard(alex), await heard(bea), await heard(cleo)]).toEqual([[], ['work_planned'], ['work_released']])
     expect((await done(bea('catch_up'))).unanswered).toEqual([]) // nobody owes it an answer
+    for (const status of ['dropped', 'done']) {
+      const [held] = await plan(alex, [`To be ${status}`])
+      await claim(cleo, held)
+      await update(alex, held, { status })
+    }
+    const [own] = await plan(alex, ['Her own'])
+    await claim(cleo, own)
+    await update(cleo, own, { status: 'done' })
+    expect(await heard(cleo)).toEqual(['work_released', 'work_dropped', 'work_done'])
   })
 
   test('reading costs the same number of queries for one item and for fifty', async () => {
