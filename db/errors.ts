@@ -45,6 +45,9 @@ export class DiskFull extends Error {
   readonly code = '53100'
 }
 
+/** The database cannot be used as it is; the message is a sentence for the operator that says what to do. */
+export class CannotOpen extends Error {}
+
 /** The embedded database's files are not where they were; the message says what to do about it. */
 export class FilesGone extends Error {}
 

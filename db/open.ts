@@ -1,6 +1,6 @@
 // Opens the configured database, or tells the operator why it cannot be opened.
 import type { Database } from './database.ts'
-import { FilesGone } from './errors.ts'
+import { CannotOpen, FilesGone } from './errors.ts'
 import { lockFolder } from './lock.ts'
 import { openPglite } from './pglite.ts'
 import { freeBytes, lossDetector, SPARE_BYTES } from './pglite-files.ts'
@@ -35,8 +35,6 @@ export const openDatabase = async (
     )
   }
 }
-
-export class CannotOpen extends Error {}
 
 const checkedPostgres = async (url: string, warn: (line: string) => void) => {
   await checkPostgres(url, warn)

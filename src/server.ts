@@ -11,10 +11,10 @@
 //   bun src/server.ts purge …        deletes sessions for good, and ends
 import { homedir } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { DiskFull } from '../db/errors.ts'
+import { CannotOpen, DiskFull } from '../db/errors.ts'
 import { FolderInUse, FolderUnusable } from '../db/lock.ts'
 import { assertNotTooOld, migrate } from '../db/migrate.ts'
-import { CannotOpen, openDatabase, type OpenedDatabase } from '../db/open.ts'
+import { openDatabase, type OpenedDatabase } from '../db/open.ts'
 import type { App } from './app.ts'
 import { BadConfig, readConfig, type Config } from './config.ts'
 import { baseOfLink, isLoopback, urlAt } from './core/address.ts'

@@ -1,6 +1,6 @@
 // How a command reaches the server of this machine that has the embedded database open.
 import { serverOn, type Server } from '../../db/lock.ts'
-import { CannotOpen } from '../../db/open.ts'
+import { CannotOpen } from '../../db/errors.ts'
 import type { Machine } from '../client/machine.ts'
 import { BadConfig, type Config } from '../config.ts'
 

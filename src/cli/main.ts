@@ -1,7 +1,8 @@
 // Runs a command that server.ts was given, and ends. While a server has the embedded database open, commands go through that server
 // (doors/rest/local-commands.ts).
 import { migrate } from '../../db/migrate.ts'
-import { CannotOpen, openDatabase } from '../../db/open.ts'
+import { CannotOpen } from '../../db/errors.ts'
+import { openDatabase } from '../../db/open.ts'
 import { hasDatabase } from '../../db/pglite-files.ts'
 import { BadConfig, type Config } from '../config.ts'
 import { carryOut, type KeyAnswer } from '../control/keys/command.ts'

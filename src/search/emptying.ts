@@ -1,8 +1,7 @@
 // Empties tables of the index. TRUNCATE waits until nobody reads them, and whoever wants to read them waits behind it: it gives way, so that
 // searches go on beside a backup, which reads them for minutes.
 import type { Database, Queries } from '../../db/database.ts'
-import { isLockTimeout, isUndone } from '../../db/errors.ts'
-import { CannotOpen } from '../../db/open.ts'
+import { CannotOpen, isLockTimeout, isUndone } from '../../db/errors.ts'
 import { pause } from '../core/runtime/pause.ts'
 
 const GIVES_WAY_MS = 500 // for so long a search may wait
