@@ -119,7 +119,7 @@ const Withdraw = ({ proposal, outcome }: { proposal: ProposalView; outcome: Outc
       <div className="px-1.5 py-1.5">
         <CardForm action={`/records/${outcome.record}/withdraw`} card={anchor}>
           <input type="hidden" name="proposal" value={proposal.id} />
-          <input type="hidden" name="key" value={`withdraw.${proposal.idempotencyKey}`} />
+          <input type="hidden" name="key" value={`withdraw.${outcome.withdrawalKey}`} />
           <FormField
             id={`${anchor}-reason`}
             name="reason"

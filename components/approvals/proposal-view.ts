@@ -53,6 +53,8 @@ export interface Outcome {
   record: string | undefined
   /** Why the record is in force no more. */
   withdrawn: string | undefined
+  /** Submitted twice with the same key, a withdrawal is applied once. A record that was brought back has another. */
+  withdrawalKey: string
 }
 
 /** The proposal that another one replaces. */

@@ -7,7 +7,7 @@ import type { Named, ProposalData } from '../../../db/records-schema.ts'
 import type { Services } from '../../process/services.ts'
 import { proposalsByIds, type ListedProposal } from '../../stores/records/proposal-list.ts'
 import { personIdOf } from '../../stores/records/persons.ts'
-import { huesOf, teamNamesOf, withdrawnAmong } from '../../stores/records/proposal-context.ts'
+import { huesOf, recordsNow, teamNamesOf, type RecordNow } from '../../stores/records/proposal-context.ts'
 import { sourceView } from '../record-list/source-view.ts'
 
 type CardServices = Pick<Services, 'clock'>
@@ -16,10 +16,10 @@ type CardServices = Pick<Services, 'clock'>
 export const proposalViews = async ({ clock }: CardServices, queries: Queries, rows: ListedProposal[]): Promise<ProposalView[]> => {
   if (rows.length === 0) return []
   const present = <Id>(ids: (Id | null)[]) => [...new Set(ids.filter((id) => id !== null))]
-  const [replaced, hues, withdrawn, names] = await Promise.all([
+  const [replaced, hues, records, names] = await Promise.all([
     proposalsByIds(queries, present(rows.map(({ proposal }) => proposal.replaces))),
     huesOf(queries, present(rows.map(({ proposal }) => proposal.teamId))),
-    withdrawnAmong(queries, present(rows.map(({ proposal }) => proposal.recordId))),
+    recordsNow(queries, present(rows.map(({ proposal }) => proposal.recordId))),
     teamNamesOf(queries, present(rows.map(({ proposal }) => (proposal.status === 'pending' ? proposal.sessionId : null)))),
   ])
   const before = new Map(replaced.map((row) => [row.proposal.id, row]))
@@ -32,7 +32,7 @@ export const proposalViews = async ({ clock }: CardServices, queries: Queries, r
       left: proposal.status === 'pending' ? timeLeft(proposal.expiresAt, now) : undefined,
       age: agoInWords(proposal.createdAt, now),
       replaced: replacedBy(row, before.get(proposal.replaces ?? '')),
-      outcome: outcomeOf(row, withdrawn.get(proposal.recordId ?? ''), now),
+      outcome: outcomeOf(row, records.get(proposal.recordId ?? ''), now),
       people: peopleOf(names.get(proposal.sessionId) ?? []),
     }
   })
@@ -65,7 +65,7 @@ const MOST_OFFERED = 40 // of a session's teams: each card has them twice
 
 const peopleOf = (names: string[]) => names.slice(0, MOST_OFFERED).map((name) => ({ id: personIdOf('team', name), name }))
 
-const outcomeOf = ({ proposal }: ListedProposal, withdrawn: string | undefined, now: number): ProposalView['outcome'] => {
+const outcomeOf = ({ proposal }: ListedProposal, record: RecordNow | undefined, now: number): ProposalView['outcome'] => {
   if (proposal.status === 'pending') return undefined
   const at = proposal.resolvedAt ?? proposal.expiresAt
   const today = day(at) === day(new Date(now).toISOString())
@@ -76,7 +76,8 @@ const outcomeOf = ({ proposal }: ListedProposal, withdrawn: string | undefined, 
     feedback: proposal.feedback ?? '',
     edited: proposal.edited ?? [],
     record: proposal.recordId ?? undefined,
-    withdrawn,
+    withdrawn: record?.withdrawn ?? undefined,
+    withdrawalKey: `${proposal.recordId}.${Date.parse(record?.changed ?? at)}`,
   }
 }
 

@@ -11,15 +11,24 @@ export const huesOf = async ({ query }: Queries, handles: string[]): Promise<Map
   return new Map(rows.map(({ team_id, hue }) => [team_id, hue]))
 }
 
-const WITHDRAWN = `
-select id, coalesce(withdrawn_reason, '') as reason from decisions where id = any($1::uuid[]) and withdrawn_at is not null
-union all select id, coalesce(note, '') from items where id = any($1::uuid[]) and status = 'dropped'`
+// What a team dropped is not withdrawn. A decision is withdrawn once; an item can be brought back, and changes each time.
+const RECORDS = `
+select id, case when withdrawn_at is not null then coalesce(withdrawn_reason, '') end as withdrawn, at as changed
+from decisions where id = any($1::uuid[])
+union all select id, case when status = 'dropped' and withdrawn_at is not null then coalesce(note, '') end, updated_at
+from items where id = any($1::uuid[])`
 
-/** Why records are in force no more, by their ids; those that are in force are left out. */
-export const withdrawnAmong = async ({ query }: Queries, recordIds: string[]): Promise<Map<string, string>> => {
+/** What became of a record: why it is in force no more, null while it is, and when it changed last. */
+export interface RecordNow {
+  withdrawn: string | null
+  changed: string
+}
+
+/** What became of these records, by their ids. */
+export const recordsNow = async ({ query }: Queries, recordIds: string[]): Promise<Map<string, RecordNow>> => {
   if (recordIds.length === 0) return new Map()
-  const rows = await query<{ id: string; reason: string }>(WITHDRAWN, [plainArray(recordIds)])
-  return new Map(rows.map(({ id, reason }) => [id, reason]))
+  const rows = await query<RecordNow & { id: string }>(RECORDS, [plainArray(recordIds)])
+  return new Map(rows.map(({ id, ...now }) => [id, now]))
 }
 
 /** The names of each session's teams, by its id. */

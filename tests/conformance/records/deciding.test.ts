@@ -448,6 +448,29 @@ onEveryEngine((parley) => {
       await refused(nora('records.withdraw_record', { record_id: item_id, reason: 'Again.' }), 'conflict')
     })
 
+    test('an action item that was brought back is withdrawn again from its card, which calls none withdrawn that a team dropped', async () => {
+      const { id, alex, nora, resolve, seats } = await scene()
+      const made = await done(alex('propose_action_item', ACTION))
+      const item_id = (await done(resolve(made.id))).record.item_id as string
+      const headers = { cookie: await cookieOf(parley(), { role: 'person', name: 'Nora' }), accept: 'text/html' }
+      const card = async () => (await parley().send(`/approvals/${made.id}`, { headers })).text()
+      const withdraw = async (reason: string, again = false) => {
+        const key = /name="key" value="(withdraw\.[^"]+)"/.exec(await card())![1]!
+        const body = new URLSearchParams({ proposal: made.id, key, reason })
+        for (const _ of again ? [1, 2] : [1])
+          expect((await parley().send(`/records/${item_id}/withdraw`, { method: 'POST', headers, body })).status).toBe(303)
+        return (await done(seats.bea('list_work', { item_id }))).items[0]
+      }
+      await done(seats.alex('update_work', { item_id, status: 'dropped', note: 'Too much.' }))
+      expect(await card()).not.toContain('withdrawn since')
+      expect(await withdraw('Not needed.', true)).toMatchObject({ status: 'dropped', note: 'Not needed.' })
+      expect(await card()).toContain('withdrawn since')
+      for (const reason of ['Not needed.', 'Still not needed.']) {
+        await done(nora('update_work', { session_id: id, item_id, status: 'open', note: '' }))
+        expect(await withdraw(reason)).toMatchObject({ status: 'dropped', note: reason })
+      }
+    })
+
     test('of an action item is a person’s to undo: no team and no key brings it back, finishes, claims or edits it [E15]', async () => {
       const { id, alex, nora, resolve, seats } = await scene()
       const made = await done(alex('propose_action_item', ACTION))
