@@ -9,13 +9,19 @@ keepAdded()
 {
   const dialog = document.getElementById('dialog')
 
-  const followDialog = () => {
-    const typed = {} // values by the form's address and the field's name
+  if (dialog) {
+    const typed = {} // by the form's address and the field's id; radio buttons have a name alone
     const keptOf = (form) => (typed[form.getAttribute('action')] ??= {})
+    const stateOf = ({ type }) => (type === 'checkbox' ? 'checked' : 'value')
+
+    // The event does not bubble, because nobody has typed anything.
+    const preview = (form) => form.querySelector('[hx-trigger]')?.dispatchEvent(new Event('input'))
 
     const open = (form) => {
-      const kept = Object.entries(keptOf(form)).filter(([name, value]) => form.elements[name].defaultValue !== value)
-      for (const [name, value] of kept) form.elements[name].value = value
+      const kept = Object.entries(keptOf(form)).filter(([id, left]) => {
+        const field = form.elements[id] // none: the form has it no more. One radio button: no choice is left
+        return field && field.type !== 'radio' && field[stateOf(field)] !== (field[stateOf(field)] = left)
+      })
       form.querySelector('[data-kept]').hidden = kept.length === 0
       dialog.showModal()
       if (kept.length > 0) preview(form)
@@ -31,7 +37,7 @@ keepAdded()
       form.querySelector('[autofocus]')?.focus()
       setTimeout(() => preview(form)) // the fields are reset after this event
     }
-    const keep = ({ target: { form, name, value } }) => form && name && (keptOf(form)[name] = value)
+    const keep = ({ target: field }) => field.form && field.name && (keptOf(field.form)[field.id || field.name] = field[stateOf(field)])
 
     document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
       if (ctx.target !== dialog) return
@@ -44,9 +50,4 @@ keepAdded()
     dialog.addEventListener('input', keep)
     dialog.addEventListener('reset', startOver)
   }
-
-  // The event does not bubble, because nobody has typed anything.
-  const preview = (form) => form.querySelector('[hx-trigger]')?.dispatchEvent(new Event('input'))
-
-  if (dialog) followDialog()
 }

@@ -82,7 +82,7 @@ const WaitsFor = ({ others, chosen, problem }: WaitsForProps) => (
     <div className="thin-scroll max-h-[30dvh] overflow-y-auto rounded-md border bg-card py-1">
       {others.map(({ id, title }) => (
         <label key={id} className="flex min-h-9 items-center gap-2.5 px-3 text-[13px] has-checked:bg-accent">
-          <input type="checkbox" name="depends_on" value={id} defaultChecked={chosen.includes(id)} />
+          <input type="checkbox" id={`depends_on.${id}`} name="depends_on" value={id} defaultChecked={chosen.includes(id)} />
           <span dir="auto" className="min-w-0 wrap-anywhere">
             {escapeInvisible(title)}
           </span>

@@ -315,7 +315,8 @@ test('a meeting is archived and brought back, each in its dialog', () =>
 
 test('what was typed into a dialog is there again when it is opened again, until one sends it or starts over', () =>
   using({}, async (page, complaints) => {
-    const { at } = await meeting()
+    const { id, at } = await meeting()
+    await parley.post(`/sessions/${id}/join`, { team_name: "Bea's Team" })
     await asRobin(page, at)
     const dialog = page.getByRole('dialog')
     const text = dialog.getByLabel('Conclusion', { exact: true })
@@ -340,6 +341,20 @@ test('what was typed into a dialog is there again when it is opened again, until
       await page.getByRole('button', { name: 'More actions' }).click()
       await page.getByRole('link', { name: 'Change title or description' }).click()
       await dialog.waitFor()
+    }
+    const convener = async () => {
+      await page.getByRole('button', { name: 'More actions' }).click()
+      await page.getByRole('link', { name: 'Name the convener' }).click()
+      await dialog.waitFor()
+    }
+    for (const team of ["Bea's Team", "Alex's Team", "Bea's Team"]) {
+      await convener()
+      await dialog.getByRole('radio', { name: team }).check()
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'hidden' })
+      await convener()
+      expect(await dialog.getByRole('radio', { name: team }).isChecked()).toBe(true)
+      await page.keyboard.press('Escape')
     }
     const reason = dialog.getByRole('textbox', { name: 'Reason' })
     await rename()

@@ -1,6 +1,6 @@
 // A session's board as people see it: live beside the feed, changed by them in dialogs and by plain forms, on a phone and without script.
 import { beforeAll, expect, test } from 'bun:test'
-import type { Page } from 'playwright'
+import type { Locator, Page } from 'playwright'
 import { violations } from '../support/axe.ts'
 import { whileBusy } from '../support/cpu.ts'
 import { fillRecords, recordsTeams, type RecordsDemo } from '../support/demo-records.ts'
@@ -244,6 +244,41 @@ test('on a phone the lists stand below each other, and all that can be done is i
     await page.locator('dialog[open]').waitFor()
     expect(await sideways(page)).toBe(0)
     expect(await violations(page)).toEqual([])
+    expect(complaints).toEqual([])
+  }))
+
+test('a dialog that is opened again has what was ticked in it, and opens without what the form has no more', () =>
+  using(WIDE, async (page, complaints) => {
+    const { board, alex, lexer, printer, parser } = await scene()
+    await asRobin(page, board)
+    const dialog = page.locator('dialog[open]')
+    const lexerBox = dialog.getByLabel('Write the lexer')
+    const open = async (link: Locator) => {
+      await link.click()
+      await dialog.waitFor(SOON)
+    }
+    const close = async () => {
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'hidden' })
+    }
+    const edit = item(page, parser).getByRole('link', { name: 'Edit', exact: true })
+    const add = page.getByRole('link', { name: 'Add an item' })
+    await open(edit)
+    await lexerBox.uncheck()
+    await dialog.getByLabel('Write the printer').check()
+    await close()
+    await open(edit)
+    expect(await dialog.getByText('This is what you typed before.').isVisible()).toBe(true)
+    expect([await lexerBox.isChecked(), await dialog.getByLabel('Write the printer').isChecked()]).toEqual([false, true])
+    await close()
+    await open(add)
+    await lexerBox.check()
+    await dialog.getByLabel('Title').fill('Write the guide')
+    await close()
+    for (const one of [lexer, printer, parser]) await alex.update(one, { status: 'done' })
+    await page.locator('.board h3', { hasText: 'Done 3' }).waitFor(SOON)
+    await open(add)
+    expect(await dialog.getByLabel('Title').inputValue()).toBe('Write the guide')
     expect(complaints).toEqual([])
   }))
 
