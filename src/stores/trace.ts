@@ -16,7 +16,7 @@ export interface TraceRow extends Omit<HistoryRow, 'cut'> {
 const TURN_EVENTS = `(
     select s.id, coalesce((select min(sequence) from event_search where session_id = s.id and turn = $2), i.indexed_sequence + 1) as first,
       case when i.indexed_sequence < s.last_sequence then s.last_sequence
-        else coalesce((select max(sequence) from event_search where session_id = s.id and turn = $3), 0) end as last
+        else coalesce((select max(sequence) from event_search where session_id = s.id and turn between $2 and $3), 0) end as last
     from sessions s join session_index i on i.session_id = s.id where s.id = $1 offset 0
   ) stretch
   join events e on e.session_id = stretch.id and e.sequence between stretch.first and stretch.last and e.turn between $2 and $3`

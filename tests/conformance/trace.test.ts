@@ -1,9 +1,11 @@
 // The trace viewer's pages without a browser: what is there, what is not, what is brought when it is asked for.
 import { expect } from 'bun:test'
+import { controlScene } from '../support/control-scene.ts'
 import { test } from '../support/foreign.ts'
 import { demoTranscript, LONG_OUTPUT } from '../support/demo-transcript.ts'
 import { indexed, trace, type Step } from '../support/history.ts'
-import { onOneEngine, room, say, viaRest } from '../support/parley.ts'
+import { done, onOneEngine, room, say, viaRest } from '../support/parley.ts'
+import { said } from '../support/played-runner.ts'
 import { forget } from '../support/transcripts.ts'
 
 const HTML = { accept: 'text/html' }
@@ -86,6 +88,18 @@ onOneEngine((parley) => {
     expect((await open(`/sessions/${id}/events/13.txt`)).text).toBe(
       'file_path:\nsrc/parser/template.ts\n\nnew_string:\nstart +\n  offset\n\nold_string:\nstart - offset',
     )
+  })
+
+  test('the list counts all events of a task, also those that came after a later turn had begun', async () => {
+    const { runner, session_id, session, start } = await controlScene(parley())
+    const { task_id } = await start()
+    await runner.takeOne()
+    await done(viaRest(parley())('post_message', { session_id, content: 'I look too.' }, { team: session.team_id }))
+    await runner.print(task_id, [said('Looking.'), said('Found it.')])
+    await runner.finish(task_id, 'Done.')
+    await indexed(parley())
+    const { text } = await open(`/sessions/${session_id}/turns/2`)
+    expect([...text.matchAll(/>(\d+) events<\/span>/g)].map(([, count]) => count)).toEqual(['4'])
   })
 
   test('an event is found whichever turn its address names', async () => {
