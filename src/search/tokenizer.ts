@@ -12,7 +12,17 @@ const RUN = /[\p{L}\p{N}\p{M}_]+(?:[-./\\:@#]+[\p{L}\p{N}\p{M}_]+)*/gu
 const SEGMENTS = /[/\\:@#]+/
 const WORDS = /[-._]+|(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
 const CODE = /^(\p{L}+)(\p{N}+)$/u // TS2345, E0308
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+// With what several scripts share, such as the ー of サーバー.
+const unspaced = String.raw`\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}`
+const hangul = String.raw`\p{Script=Hangul}`
+const UNSPACED = new RegExp(`[${unspaced}]`, 'v')
+// Korean has spaces, but none between a name and its particle: React를.
+const UNSPACED_OR_HANGUL = new RegExp(`[${unspaced}${hangul}]`, 'v')
+const edgesOf = (script: string) => {
+  const other = String.raw`[[\p{L}\p{N}]--[${script}]]`
+  return `(?<=[${script}])(?=${other})|(?<=${other})(?=[${script}])`
+}
+const EDGES = new RegExp(`${edgesOf(unspaced)}|${edgesOf(hangul)}`, 'v')
 const LETTERS = /^[a-z]+$/ // nearly all words, which need no splitting
 const PLAIN = /^[a-z0-9]+$/
 
@@ -39,10 +49,13 @@ type Add = (term: string, whole?: boolean) => void
 const addRun = (run: string, add: Add) => {
   if (LETTERS.test(run)) add(run)
   else if (PLAIN.test(run)) addWord(run, add)
-  else {
-    if (SEGMENTS.test(run)) add(run.toLowerCase().replaceAll('\\', '/'), true)
-    for (const segment of run.split(SEGMENTS)) addSegment(segment, add)
-  }
+  else if (UNSPACED_OR_HANGUL.test(run)) for (const part of run.split(EDGES)) addPath(part, add)
+  else addPath(run, add)
+}
+
+const addPath = (path: string, add: Add) => {
+  if (SEGMENTS.test(path)) add(path.toLowerCase().replaceAll('\\', '/'), true)
+  for (const segment of path.split(SEGMENTS)) addSegment(segment, add)
 }
 
 // `bar.test.ts`, `user_name`, `userName`: whole and word by word. Of `userName.ts` and `Account.userName` also the step `userName`.

@@ -16,6 +16,11 @@ describe('terms', () => {
     ['a version', 'v1.2.3', ['v1.2.3']],
     ['a name in full width', 'ＰＡＲＳＥＲ', ['parser']],
     ['writing without spaces', '日本語', ['日本', '本語']],
+    ['a name in Chinese', '修复React组件的bug', ['修复', 'react', '组件', '件的', 'bug']],
+    ['an error code in Chinese', '出现TS2345错误', ['出现', 'ts2345', 'ts', '2345', '错误']],
+    ['an identifier in Chinese', '修复userName的', ['username', 'user', 'name']],
+    ['a path in Japanese', 'サーバーのsrc/app/userName.tsを直す', ['サー', 'ーバ', 'バー', 'src/app/username.ts', 'username.ts', 'を直']],
+    ['a name in Korean', 'React를 고친 서버v2에서', ['react', '를', '고친', '서버', 'v2', '에서']],
   ])('%s is found whole and by its parts', (_, text, expected) => {
     expect(terms(text)).toEqual(expect.arrayContaining(expected))
   })
