@@ -53,7 +53,9 @@ export const importTranscript = async (services: Services, source: TranscriptSou
   const sessionId = sessionIdOf(recognised)
   if (parent !== undefined) await refuseForeign(services, sessionId, parent)
   const progress = await importProgressOf(services.database, sessionId)
-  const writer = new Writer(services, sessionId, recognised, parent)
+  // A document leaves no place from which its lines go on: Gemini CLI may have written both.
+  const again = progress.batches > 0 && progress.bytes === 0
+  const writer = new Writer(services, sessionId, recognised, parent, again)
   const reading = new TranscriptReader(writer, document ? { ...progress, ...START, memory: newMemory() } : progress, document)
   if (document) await reading.all(elementsOf(stream.whole()))
   else if (progress.bytes === 0) await reading.all(linesOf(stream.whole(), progress))

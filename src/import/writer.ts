@@ -65,6 +65,7 @@ export class Writer {
     readonly sessionId: string,
     readonly recognised: Recognised,
     readonly parent: string | undefined,
+    readonly again: boolean, // it was imported before, and is read from its beginning
   ) {}
 
   /** Writes the events that are not in the log yet, and saves that the transcript has been read up to `read`. */
@@ -80,7 +81,7 @@ export class Writer {
     if (read.batches === 0) await lockText(tx, this.sessionId) // there may be no row to lock yet
     const found = await lockSession(tx, this.sessionId)
     const session = found?.purgedAt === null ? found : await this.#begin(tx, batch, read.memory, found)
-    const { events, turn, on, off } = numbered(session, await unknownOf(tx, batch), read.turn)
+    const { events, turn, on, off } = numbered(session, await unknownOf(tx, batch, this.again), read.turn)
     const { bytes, lines, tail, batches, open, memory } = read
     const mine = await saveImport(tx, {
       sessionId: this.sessionId,
@@ -145,9 +146,10 @@ const closedAtWith = ({ closedAt }: Session, last: string | undefined): string |
 
 const titleOf = ({ agent }: Format, identity: string, { title }: Memory) => storableText(title?.text ?? `${agent} ${identity.slice(0, 40)}`)
 
-// Events keyed by their line are new, since each line is read once. Events with keys of their own may have been read before.
-const unknownOf = async (tx: Queries, batch: IdentifiedEvent[]) => {
-  const ids = batch.flatMap(({ id, key }) => (key.startsWith('/') ? [id] : []))
+// Events keyed by their line are new, since each line is read once, unless it is read again. Events with keys of their own may have been
+// read before.
+const unknownOf = async (tx: Queries, batch: IdentifiedEvent[], again: boolean) => {
+  const ids = batch.flatMap(({ id, key }) => (again || key.startsWith('/') ? [id] : []))
   if (ids.length === 0) return batch
   const known = await knownEvents(tx, ids)
   return batch.filter(({ id }) => !known.has(id) && known.add(id)) // nor twice in one batch

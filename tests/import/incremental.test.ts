@@ -154,6 +154,21 @@ onEveryEngine((parley) => {
     expect(logged.filter(({ terminal }) => terminal)).toHaveLength(301)
   }, 60_000)
 
+  test('a session of which there is a document and lines is imported again from both, and grows from either', async () => {
+    const [id, head] = [session(), { projectHash: 'ab', startTime: '2026-07-01T08:00:00.000Z' }]
+    const said = (n: number) => ({ id: `m${n}`, type: 'user', timestamp: `2026-07-01T08:00:0${n}.000Z`, content: `Step ${n}` })
+    const lines: object[] = [{ sessionId: id, ...head }, said(1), { $rewindTo: 'm1' }, { strange: 'record' }, said(2)]
+    const asLines = () => bodyOf(lines.map((one) => `${JSON.stringify(one)}\n`).join(''))
+    const document = () => bodyOf(JSON.stringify({ sessionId: id, ...head, messages: [said(1), said(2)] }, null, 2))
+    const { session_id } = await importTranscript(parley().services, asLines())
+    for (let n = 0; n < 2; n++)
+      for (const body of [document(), asLines()])
+        expect(await importTranscript(parley().services, body)).toMatchObject({ session_id, added: 0, events: 5 })
+    await importTranscript(parley().services, document())
+    lines.push({ $rewindTo: 'm2' }, said(3))
+    expect(await importTranscript(parley().services, asLines())).toMatchObject({ added: 2, events: 7 })
+  })
+
   test('what was imported comes into the search index by itself', async () => {
     const id = session()
     const { session_id } = await importTranscript(
