@@ -5,6 +5,11 @@ import { Timeline } from './series-line.tsx'
 
 const KINDS = { team: 'team', person: 'person', key: 'key' }
 
+const openIn = (count: string) =>
+  count === '0' ? 'No open action item' : `${count === '1' ? '1 open action item' : `${count} open action items`}, first in this list`
+
+const wasIn = (count: number) => `Was in ${count === 1 ? 'one session' : `${count} sessions`} lately:`
+
 /** Whose records these are. */
 export const PersonHead = ({ person: { name, kind, verified, open, meetings } }: { person: PersonView }) => (
   <section aria-label="Whose records" className="rounded-lg border bg-card px-4 py-3 shadow-xs">
@@ -20,9 +25,7 @@ export const PersonHead = ({ person: { name, kind, verified, open, meetings } }:
       )}
     </p>
     <p className="mt-0.5 text-[12.5px] text-muted-foreground">
-      {open === 0 ? 'No open action item' : open === 1 ? '1 open action item' : `${open} open action items`}
-      {open > 0 && ', first in this list'}
-      {meetings.length > 0 && `. Was in ${meetings.length === 1 ? 'one session' : `${meetings.length} sessions`} lately:`}
+      {[open && openIn(open), meetings.length > 0 && wasIn(meetings.length)].filter(Boolean).join('. ')}
     </p>
     {meetings.length > 0 && <Timeline meetings={meetings} />}
   </section>

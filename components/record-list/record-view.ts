@@ -62,8 +62,8 @@ export interface PersonView {
   name: string
   kind: 'team' | 'person' | 'key'
   verified: boolean
-  /** Open action items of theirs, which come first. */
-  open: number
+  /** How many open action items of theirs come first: `3`, or `50+`. Undefined where a filter leaves them out. */
+  open: string | undefined
   meetings: SeriesMeeting[]
 }
 
@@ -71,6 +71,8 @@ export interface PersonView {
 export interface SeriesView {
   id: string
   meetings: SeriesMeeting[]
+  /** How many there are: `3`, or `50+` where `meetings` has only the newest. */
+  count: string
 }
 
 export interface SeriesMeeting {

@@ -7,7 +7,7 @@ import { listHref, type SeriesMeeting, type SeriesView } from './record-view.ts'
 export const SeriesHead = ({ series }: { series: SeriesView }) => (
   <section aria-label="The series" className="rounded-lg border bg-card px-4 py-3 shadow-xs">
     <p className="text-[13px] font-medium">
-      {series.meetings.length === 1 ? 'A session that none has continued yet' : `A series of ${series.meetings.length} sessions`}
+      {series.meetings.length === 1 ? 'A session that none has continued yet' : `A series of ${series.count} sessions`}
     </p>
     <Timeline meetings={series.meetings} />
     <p className="mt-1.5 flex gap-4 text-[12.5px]">

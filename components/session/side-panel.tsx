@@ -62,7 +62,7 @@ const Records = ({ session, view, people, series }: { session: string } & Sessio
       {series && (
         <div className="flex flex-wrap justify-between gap-x-4 text-[12.5px] text-muted-foreground">
           <details>
-            <summary className="w-fit cursor-pointer hover:text-foreground">One of {series.meetings.length} sessions in a row</summary>
+            <summary className="w-fit cursor-pointer hover:text-foreground">One of {series.count} sessions in a row</summary>
             <Timeline meetings={series.meetings} here={session} />
           </details>
           <a

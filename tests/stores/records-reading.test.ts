@@ -7,9 +7,10 @@ import { personIdOf } from '../../src/stores/records/persons.ts'
 import { fewestStatements } from '../support/fewest-statements.ts'
 import { bearer, keyOf } from '../support/keys.ts'
 import { manyRecords } from '../support/many-records.ts'
-import { done, onOneEngine, viaRest } from '../support/parley.ts'
+import { cookieOf, done, onOneEngine, viaRest } from '../support/parley.ts'
 import { random } from '../support/random.ts'
 
+const SERIES = '0190a0a0-0000-7000-8000-000000000000'
 const AMOUNT = { sessions: 4_000, records: 12_000, persons: 200 }
 
 onOneEngine((parley, engine) => {
@@ -126,6 +127,27 @@ onOneEngine((parley, engine) => {
       const times = found.map(({ decision }) => decision.at)
       expect(times).toEqual(times.toSorted().reverse())
     })
+  })
+
+  test('what is more than a page shows is not counted as if it were all', async () => {
+    const { query } = await database()
+    const owner = personIdOf('team', 'Busy')
+    await query(`insert into persons values ('team', 'Busy', $1)`, [owner])
+    const busy = async (count: number) => {
+      await query(`update items set owner_id = $1, status = 'open' where id in (select id from items order by id limit ${count})`, [owner])
+      await query(`update sessions set series_id = $1 where id in (select id from sessions order by id limit ${count})`, [SERIES])
+    }
+    const headers = { cookie: await cookieOf(parley(), { role: 'person', name: 'Nora' }), accept: 'text/html' }
+    const page = async (filters: string) => (await parley().send(`/records?${filters}`, { headers })).text()
+    for (const [count, shown] of [
+      [50, '50'],
+      [51, '50+'],
+    ] as const) {
+      await busy(count)
+      expect(await page(`owner=${owner}`)).toContain(`>${shown} open action items, first in this list`)
+      expect(await page(`series=${SERIES}`)).toContain(`>A series of ${shown} sessions<`)
+    }
+    expect(await page(`owner=${owner}&status=open`)).not.toContain('No open action item')
   })
 })
 

@@ -33,11 +33,12 @@ export const recordsPage = async (c: Http, site: Site): Promise<Response> => {
   const after = readCursor(cursor, { ...filters })
   // A person's open action items come first, all at once; the list goes on with the others.
   const openFirst = filters.owner !== '' && filters.status === '' && filters.type !== 'decision'
-  const open = openFirst ? await recordPage(database, { ...filter, type: 'action', status: 'open', limit: OPEN_SHOWN }) : []
+  const open = openFirst ? await recordPage(database, { ...filter, type: 'action', status: 'open', limit: OPEN_SHOWN + 1 }) : []
   const rows = await recordPage(database, { ...filter, after, limit: SHOWN + 1 })
   const { shown, next_cursor } = pageOf(rows, SHOWN, placeOf, { ...filters })
-  const first = new Set(open.map(idOf))
-  const records = [...(after ? [] : open), ...shown.filter((row) => !first.has(idOf(row)))]
+  const openShown = open.slice(0, OPEN_SHOWN)
+  const first = new Set(openShown.map(idOf))
+  const records = [...(after ? [] : openShown), ...shown.filter((row) => !first.has(idOf(row)))]
   await prepared(records)
   await rememberPersons(database, named(records))
   const view: RecordsView = {
@@ -48,7 +49,7 @@ export const recordsPage = async (c: Http, site: Site): Promise<Response> => {
     meetings: meetingsIn(records),
     problem: undefined,
   }
-  const whose = person && { ...person, open: open.length }
+  const whose = person && { ...person, open: openFirst ? countOf(open, OPEN_SHOWN) : undefined }
   return page(c, <RecordsPage {...{ frame: frameOf(c, site), view, person: whose, series }} />)
 }
 
@@ -138,14 +139,18 @@ const personView = async ({ services: { database } }: Site, id: string): Promise
     isVerified(database, spellings),
     listMeetings(database, { attendee: spellings, limit: MEETINGS_SHOWN }),
   ])
-  return { id, ...known, verified, open: 0, meetings: attended.map(meetingView) }
+  return { id, ...known, verified, open: undefined, meetings: attended.map(meetingView) }
 }
 
 const seriesView = async ({ services: { database } }: Site, id: string): Promise<SeriesView | undefined> => {
   if (id === '') return undefined
-  const meetings = await listMeetings(database, { seriesId: id, limit: SERIES_SHOWN })
-  return meetings.length === 0 ? undefined : { id, meetings: meetings.toReversed().map(meetingView) }
+  const meetings = await listMeetings(database, { seriesId: id, limit: SERIES_SHOWN + 1 })
+  if (meetings.length === 0) return undefined
+  return { id, meetings: meetings.slice(0, SERIES_SHOWN).toReversed().map(meetingView), count: countOf(meetings, SERIES_SHOWN) }
 }
+
+// Of rows of which one more was read than is shown.
+const countOf = (rows: unknown[], shown: number): string => (rows.length > shown ? `${shown}+` : String(rows.length))
 
 const meetingView = ({ id, title, createdAt, status, decisions, openActionItems }: ListedMeeting): SeriesMeeting => ({
   id,
