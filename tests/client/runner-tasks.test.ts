@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { git, until } from '../support/runner.ts'
 import type { RunnerHub } from '../support/runner-hub.ts'
@@ -238,6 +238,28 @@ test(
   },
   LONG_MS,
 )
+
+for (const how of ['interrupt', 'lose'] as const)
+  test(
+    `the next task of a session begins once the CLI of the one before has ended, which the hub has given up (${how})`,
+    async () => {
+      const { hub, site } = await scene()
+      await site.start(hub)
+      const session_id = crypto.randomUUID()
+      const goesOn = how === 'lose' ? [{ sleep: 300 }, { say: 'not mine' }] : []
+      const lost = hub.prompt(site.app, steps({ say: 'mine' }, ...goesOn, { deaf: 1 }), { session_id })
+      await until(() => lost.events.length === 1)
+      hub.lose(lost)
+      if (how === 'interrupt') hub.interrupt(lost)
+      const both = site.path('both')
+      const next = hub.prompt(site.app, steps({ sync: `kill -0 $(head -n 1 ${site.path('starts')}) && touch ${both}` }, { say: 'alone' }), {
+        session_id,
+      })
+      await until(() => next.finished)
+      expect([texts(next), existsSync(both)]).toEqual([['alone'], false])
+    },
+    LONG_MS,
+  )
 
 test(
   'a lost lease ends the CLI and tells nothing more; the runner goes on',

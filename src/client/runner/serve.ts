@@ -99,7 +99,7 @@ const begin = (serving: Serving, taken: Taken, work: Work): boolean => {
     if (typeof task.task_id !== 'string' || work.seen.has(task.task_id)) continue
     isNew = true
     remember(work.seen, task.task_id)
-    const started = startTask(task, work.runnerId, serving.parts)
+    const started = startTask(task, work.runnerId, serving.parts, endOfSession(task.session_id, work))
     work.tasks.set(task.task_id, started)
     void started.done.then(() => work.tasks.delete(task.task_id))
   }
@@ -116,6 +116,11 @@ const begin = (serving: Serving, taken: Taken, work: Work): boolean => {
   }
   return isNew
 }
+
+// When no task of this session is here any more. One that the hub has given up, since it heard nothing of it, may run here still: two CLIs
+// would go on with one conversation in one worktree.
+const endOfSession = (id: string, { tasks }: Work): Promise<unknown> =>
+  Promise.all([...tasks.values()].filter(({ sessionId }) => sessionId === id).map(({ done }) => done))
 
 // A task that the hub has running and that is not here any more has ended without the hub's knowing: it took none of what it was told of its
 // end. Its session would wait for it until its time is over.

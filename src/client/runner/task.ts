@@ -35,6 +35,7 @@ export interface RunnerParts {
 }
 
 export interface Task {
+  sessionId: string
   interrupt(): void
   /** Gives the task up, which is another runner's by now, or nobody's: ends its CLI and reports nothing more. */
   lose(): void
@@ -56,20 +57,21 @@ interface RunningTask {
   cli: CliRun | undefined
 }
 
-/** Begins a task that the hub has handed out to this registration of the runner. */
-export const startTask = (task: WireTask, runnerId: string, parts: RunnerParts): Task => {
+/** Begins a task that the hub has handed out to this registration of the runner, once `before` has resolved. */
+export const startTask = (task: WireTask, runnerId: string, parts: RunnerParts, before: Promise<unknown>): Task => {
   const of = { runner_id: runnerId, task_id: task.task_id }
   const redact = redactorOf(new Map([...parts.secrets, [task.agent_key, 'the key of this task']]))
   const lost = new AbortController()
   const outbox = newOutbox(parts.hub, parts.store, of, lost.signal, (error) => refused(running, error))
   const running: RunningTask = { task, of, parts, redact, outbox, lost, stopping: new AbortController(), why: undefined, cli: undefined }
-  const done = run(running)
+  const done = before
+    .then(() => run(running))
     .catch((error: Error) => {
       if (!lost.signal.aborted) parts.say(`${nameOf(running)}  the hub takes no more of this task: ${error.message}`)
       refused(running, error)
     })
     .finally(outbox.close)
-  return { interrupt: () => stop(running, 'interrupted'), lose: () => stop(running, 'lost'), done }
+  return { sessionId: task.session_id, interrupt: () => stop(running, 'interrupted'), lose: () => stop(running, 'lost'), done }
 }
 
 const nameOf = ({ task }: RunningTask): string => task.task_id.slice(0, 8)
