@@ -46,15 +46,30 @@ const WITH_SYSTEM = `(type in ('chat', 'user_input', 'assistant_response', 'tool
 
 /** A page of what follows, ascending: at most 500 rows, of texts at most `characters`, and together hardly more than that. Of an answer and
  *  the response in the trace that it repeats, the response is left out; when the page begins after that response, the answer is. */
-export const rowsAfter = async (
-  queries: Queries,
+export const rowsAfter = async (queries: Queries, sessionId: string, filter: RowFilter, characters: number): Promise<Page> => {
+  for (let { after } = filter; ;) {
+    const { rows, hasMore } = await pageAfter(queries, sessionId, { ...filter, after }, characters)
+    const kept = await withoutRepeats(queries, rows, filter.callsAfterFirst ? undefined : filter.after)
+    // A long one that is left out may have filled the page alone: nobody could read on from an empty one.
+    if (kept.length > 0 || !hasMore) return { rows: kept, hasMore }
+    after = rows.at(-1)!.sequence
+  }
+}
+
+interface Page {
+  rows: MessageRow[]
+  hasMore: boolean
+}
+
+const pageAfter = async (
+  { query }: Queries,
   sessionId: string,
   { after, taskId, system = false, callsAfterFirst = false }: RowFilter,
   characters: number,
-): Promise<{ rows: MessageRow[]; hasMore: boolean }> => {
+): Promise<Page> => {
   const shown = system ? WITH_SYSTEM : SHOWN
   const kinds = callsAfterFirst ? `and (sequence = $2::int8 + 1 or type in ('tool_call', 'system', 'compaction', 'runtime'))` : ''
-  const rows = await queries.query<MessageRow & { found: number }>(
+  const rows = await query<MessageRow & { found: number }>(
     `select ${columns('$4::int')}, found from (
        select *, sum(cost) over (order by sequence) - cost as before, count(*) over ()::int as found from (
          select *, case when type = 'tool_call' then ${CALL_BYTES} else least(size, 4 * $4::int) end as cost from events
@@ -63,8 +78,7 @@ export const rowsAfter = async (
      where before < 4 * $4::int order by sequence limit ${MOST_ROWS}`,
     [sessionId, after, taskId ?? null, characters],
   )
-  const hasMore = rows.length < (rows[0]?.found ?? 0)
-  return { rows: await withoutRepeats(queries, rows, callsAfterFirst ? undefined : after), hasMore }
+  return { rows, hasMore: rows.length < (rows[0]?.found ?? 0) }
 }
 
 // Leaves out the response that an answer repeats; the answer instead, when `read`, where the reader goes on from, is that response.

@@ -100,6 +100,21 @@ throughEveryDoor((call, parley) => {
       expect(linesOf(await read({ after_message_id: first.message_id }))).toEqual(['tool_call Bash: ls', 'chat Done.\n'])
     })
 
+    test('an answer that is longer than a page, as the response that it repeats, is read on to', async () => {
+      const { as, runner, read, prompted } = await working()
+      const { message_id } = await prompted('Go.')
+      const long = 'x'.repeat(8_000)
+      await runner.work(long, [called('Bash', { command: 'ls' }), said(long)])
+      const [call_, ...none] = (await read({ after_message_id: message_id, max_chars: 1_000 })).messages
+      expect([call_.type, none]).toEqual(['tool_call', []])
+      const page = await read({ after_message_id: call_.message_id, max_chars: 1_000 })
+      expect([page.messages.map(({ type }: any) => type), page.has_more]).toEqual([['chat'], false])
+      await prompted('Again.')
+      const { task_id } = await runner.work(long, [said(long)])
+      const task = await done(call('control.get_task', { task_id, max_chars: 1_000 }, as))
+      expect([task.messages.map(({ type }: any) => type), task.has_more]).toEqual([['chat'], false])
+    })
+
     test('an answer that says something else than the trace is shown beside it', async () => {
       const { runner, read, prompted } = await working()
       const { message_id } = await prompted('Go.')
