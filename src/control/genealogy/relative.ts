@@ -1,11 +1,12 @@
 // New sessions that come from another one: a fork goes on from a point of it, a subsession works for it.
+import type { Queries } from '../../../db/database.ts'
 import type { Context } from '../../operations/context.ts'
 import { inControl } from '../../operations/toolset.ts'
 import { refuse } from '../../core/errors.ts'
 import { agentOf, setAgent, type Agent } from '../../stores/control/agents.ts'
 import { documentAt, writeDocument } from '../../stores/documents.ts'
 import type { NewTask } from '../../stores/control/new-tasks.ts'
-import { isFinal, lastEndedTask, runningTask, taskById, type Task } from '../../stores/control/tasks.ts'
+import { isFinal, lastEndedTask, openTasks, runningTask, taskById, type Task } from '../../stores/control/tasks.ts'
 import { goneWorktree, worktreeById, worktreesOf } from '../../stores/control/worktrees.ts'
 import { sessionById, type Session } from '../../stores/sessions.ts'
 import { nameOf, noSuchTask } from '../reach.ts'
@@ -133,7 +134,13 @@ const forkPoint = async ({ queries }: Context, origin: Session, from: Task | und
       status: from.status,
     })
   const task = from ?? (await lastEndedTask(queries, origin.id))
-  return { sequence: task?.endSequence ?? origin.lastSequence, task }
+  return { sequence: task?.endSequence ?? (await beforeFirstTask(queries, origin)), task }
+}
+
+// In a session without an agent nothing runs: an open prompt there is a question among others.
+const beforeFirstTask = async (queries: Queries, { id, agenticTool, lastSequence }: Session): Promise<number> => {
+  const [first] = agenticTool === null ? [] : await openTasks(queries, id)
+  return first ? first.startSequence - 1 : lastSequence
 }
 
 const copyDocument = async ({ queries, caller }: Context, origin: Session, sequence: number, to: string) => {

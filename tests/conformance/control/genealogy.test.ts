@@ -65,6 +65,18 @@ onEveryEngine((parley) => {
     expect((await log()).slice(0, before.length)).toEqual(before)
   })
 
+  test('a fork of a session whose first task runs begins before that', async () => {
+    const { runner, call, session_id, start, log } = await scene()
+    const before = (await log()).at(-1)?.sequence ?? 0
+    const { task_id } = await start('Find the fault.')
+    await runner.takeOne()
+    await runner.print(task_id, [said('It is in the lexer.')])
+    const fork = await done(call('send_prompt', { session_id, prompt: 'Look elsewhere.', mode: 'fork' }))
+    expect((await log(fork.session_id))[0]).toMatchObject({ event: 'session_forked', fork_sequence: before, task_id: null })
+    const { tasks } = await runner.take(0, [task_id])
+    expect(tasks).toMatchObject([{ prompt: 'Look elsewhere.', conversation: null, fork: null }])
+  })
+
   test('another agent, which cannot open the conversation, gets a digest of it before its prompt, and the log has the prompt alone', async () => {
     const { runner, call, session_id, start, log } = await scene()
     const { task_id } = await start('Find the fault.')
