@@ -12,8 +12,8 @@ import { openTasks } from '../../stores/control/tasks.ts'
 import { worktreeById } from '../../stores/control/worktrees.ts'
 import { sessionById, type Session } from '../../stores/sessions.ts'
 import { refuseRaise } from '../permissions/raise.ts'
-import { nameOf, namedSession, reachedLocked } from '../reach.ts'
-import type { PermissionMode } from '../../core/permission-modes.ts'
+import { nameOf, namedSession, ownSession, reachedLocked } from '../reach.ts'
+import { levelOf, type PermissionMode } from '../../core/permission-modes.ts'
 import { ACTORS } from '../../core/key-scopes.ts'
 import { maxUsd, op, permissionMode, sessionId, toolRoute } from '../schemas.ts'
 import { runnerTopic } from '../topics.ts'
@@ -106,7 +106,14 @@ const toStatus = async ({ queries }: Context, session: Session, to: z.infer<type
 const toMode = async (context: Context, session: Session, to: PermissionMode) => {
   if (session.agenticTool === null) refuse('conflict', 'This session has no agent, and so no permission mode.')
   await setAgentState(context.queries, session.id, { permissionMode: to })
+  if (ownSession(context.caller) === undefined && levelOf(to) < levelOf(session.permissionMode)) await lowerLimit(context, session, to)
   return { permission_mode: { from: session.permissionMode, to } }
+}
+
+// What it was once allowed to raise itself to, it would take again without anybody being asked.
+const lowerLimit = async ({ queries }: Context, { id }: Session, to: PermissionMode) => {
+  const agent = await agentOf(queries, id)
+  if (agent && levelOf(agent.permissionLimit) > levelOf(to)) await setAgent(queries, id, { permissionLimit: to })
 }
 
 const toMaxUsd = async (context: Context, session: Session, to: number) => {
