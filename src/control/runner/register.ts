@@ -7,6 +7,7 @@ import type { Subject } from '../../operations/subject.ts'
 import { lockText } from '../../../db/advisory-locks.ts'
 import { moveOrders } from '../../stores/control/agents.ts'
 import { endRunner, insertRunner, LEASE_S, lockRunnerNamed, otherNameOf } from '../../stores/control/runners.ts'
+import { isGoodKey } from '../../stores/keys.ts'
 import { runningTasksOn } from '../../stores/control/tasks.ts'
 import { registerWorktrees } from '../../stores/control/worktrees.ts'
 import { agenticTool, op, runnerRoute } from '../schemas.ts'
@@ -26,7 +27,7 @@ const nameSubject = (name: string): Subject => ({
 })
 
 /** The same name with the same key takes the former runner's place: its worktrees keep their ids, and what it ran is lost. 409 for a name that
- *  is online under another key, and for a key that belongs to a runner of another name. */
+ *  is online under another key that is good, and for a key that belongs to a runner of another name. */
 export const register = op({
   ...RUNNER,
   name: 'register_runner',
@@ -86,7 +87,11 @@ const formerOf = async (context: Context, name: string): Promise<string | undefi
     )
   const there = await lockRunnerNamed(queries, nameKey(name))
   if (!there) return undefined
-  if (there.keyId !== keyId && there.online)
-    refuse('conflict', `A runner named ${there.name} is online under another key. Choose another name with --name.`)
+  // One whose key was revoked calls no more: whoever starts it again with another key need not wait for its lease.
+  if (there.keyId !== keyId && there.online && (await isGoodKey(queries, there.keyId)))
+    refuse(
+      'conflict',
+      `A runner named ${there.name} is online under another key. Choose another name with --name. If it is this one, which has ended, wait a minute and start it again.`,
+    )
   return there.id
 }

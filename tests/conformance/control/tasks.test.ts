@@ -7,6 +7,7 @@ import { toolsets } from '../../../src/toolsets.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
 import { cookieOf, done, onEveryEngine, refused, room, viaRest } from '../../support/parley.ts'
 import { called, said } from '../../support/played-runner.ts'
+import { revokeByPrefix } from '../../../src/control/keys/keys.ts'
 import { purge } from '../../../src/process/purge.ts'
 import { purgeArguments } from '../../../src/cli/purge.ts'
 
@@ -173,6 +174,17 @@ onEveryEngine(
         { headers: bearer(stranger) },
       )
       await refused(taken, 'conflict')
+    })
+
+    test('a runner whose key was revoked goes on at once with another one, and its worktrees keep their ids', async () => {
+      const { runner } = await scene()
+      const other = await keyOf(parley(), 'run')
+      const worktrees = [{ path: runner.path, repo_full_name: runner.repo, branch: 'main', head: null }]
+      const again = () =>
+        viaRest(parley())('control.register_runner', { name: runner.name, agents: [], worktrees }, { headers: bearer(other) })
+      expect((await refused(again(), 'conflict')).message).toContain('wait a minute')
+      await revokeByPrefix(parley().services, runner.key)
+      expect((await done(again())).worktrees).toEqual([{ worktree_id: runner.worktree, path: runner.path }])
     })
 
     test('with permissions switched off nothing runs where the runner does not allow it', async () => {
