@@ -34,11 +34,17 @@ export const askHub = async (base: string, path: string, { token, team, withinMs
     const response = await fetch(base + path, { headers, redirect: 'manual', signal: AbortSignal.any(signals) })
     const elsewhere = redirectsTo(response, base)
     if (elsewhere !== undefined) throw new Unreachable(`${NOT_PARLEY} and redirects to ${elsewhere}`)
-    return { status: response.status, body: await response.json(), headers: response.headers }
+    return { status: response.status, body: await bodyOf(response), headers: response.headers }
   } catch (error) {
     throw error instanceof Unreachable ? error : new Unreachable(whyNot(error))
   }
 }
+
+// What says 502 in HTML is a proxy before a hub that is away.
+const bodyOf = (response: Response): Promise<unknown> =>
+  response.json().catch((error) => {
+    throw error instanceof SyntaxError && response.status >= 500 ? new Unreachable(`HTTP ${response.status}`) : error
+  })
 
 const NOT_PARLEY = 'something answers there that is not Parley'
 

@@ -21,6 +21,8 @@ afterAll(async () => {
 })
 
 const KEY = newKey('run')
+// The same hub by an address that is not this machine's alone.
+const everywhere = ({ url }: RunnerHub) => url.replace('127.0.0.1', '0.0.0.0')
 const WRONG: [what: string, words: string[], code: number, said: string, env?: Record<string, string>][] = [
   ['an option that is unknown', ['--bogus'], 2, '--help'],
   ['a word too many', ['/srv/app'], 2, '--worktree PATH'],
@@ -49,7 +51,7 @@ const WRONG: [what: string, words: string[], code: number, said: string, env?: R
   ['a folder that is no worktree', ['--url', 'HUB', '--worktree', 'plain'], 1, 'is no worktree of git'],
   ['a folder that is not there', ['--url', 'HUB', '--worktree', 'none'], 1, 'is no worktree of git'],
   ['another program at that address', ['--url', 'HUB/elsewhere', '--worktree', 'app'], 1, 'is not Parley'],
-  ['open pages, not on this machine', ['--url', 'http://localtest.example:7423', '--insecure', '--worktree', 'app'], 1, '--open'],
+  ['open pages, not on this machine', ['--url', 'EVERYWHERE', '--insecure', '--worktree', 'app'], 1, '--open'],
 ]
 
 for (const [what, words, code, said, env] of WRONG)
@@ -60,7 +62,7 @@ for (const [what, words, code, said, env] of WRONG)
         code: ended,
         out,
         err,
-      } = await site.run(['runner', ...words.map((word) => word.replace('HUB', hub.url))], {
+      } = await site.run(['runner', ...words.map((word) => word.replace('HUB', hub.url).replace('EVERYWHERE', everywhere(hub)))], {
         PARLEY_RUNNER_KEY: KEY,
         ...env,
       })
@@ -70,6 +72,29 @@ for (const [what, words, code, said, env] of WRONG)
     },
     LONG_MS,
   )
+
+test(
+  'a runner that starts before its hub, or while a proxy answers for that, waits for it',
+  async () => {
+    const later = await startRunnerHub()
+    await later.away()
+    const runner = site.launch({ url: everywhere(later), key: later.key }, ['--worktree', 'app', '--insecure'])
+    await until(() => runner.output().includes('The runner starts when it does.') || runner.child.exitCode !== null)
+    const page = () => new Response('<h1>Bad Gateway</h1>', { status: 502, headers: { 'content-type': 'text/html' } })
+    let asked = 0
+    const proxy = Bun.serve({ port: Number(new URL(later.url).port), hostname: '127.0.0.1', fetch: () => (asked++, page()) })
+    await until(() => asked > 1 || runner.child.exitCode !== null)
+    await proxy.stop(true)
+    later.back()
+    await until(() => runner.output().includes('Registered as') || runner.child.exitCode !== null)
+    expect(runner.output()).toContain('Registered as')
+    expect(runner.output().match(/does not answer/g)).toHaveLength(1)
+    runner.child.kill('SIGTERM')
+    expect(await runner.ended).toBe(0)
+    await later.end()
+  },
+  LONG_MS,
+)
 
 test(
   'a key file that others can read is refused, and one that only its owner can read is taken',

@@ -23,6 +23,8 @@ import type { RunnerParts } from './task.ts'
 import { madeIn, namedWorktrees, neededPaths, worktreesAt, wireWorktrees } from './worktrees.ts'
 
 const CONFIG_WITHIN_MS = 5_000
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 4_000
 const STOPS_WITHIN_MS = 8_000 // of the 10 s that a SIGTERM leaves
 const KILLING = { graceMs: 200, withinMs: 1_000 }
 
@@ -82,40 +84,47 @@ interface Config {
   pagesOpen: boolean
 }
 
-// Undefined while nothing answers: the hub may start later than its runners.
-const configOf = async ({ base }: RunnerOptions, machine: Machine): Promise<Config | undefined> => {
+// The hub may start later than its runners, and a proxy before it answers for it meanwhile.
+const configOf = async ({ base }: RunnerOptions, machine: Machine): Promise<Config> => {
+  for (let wait = FIRST_PAUSE_MS; ; wait = Math.min(wait * 2, LONGEST_PAUSE_MS)) {
+    const config = await configNow(base)
+    if (typeof config === 'object') return config
+    if (wait === FIRST_PAUSE_MS) machine.err.write(`${base} does not answer (${config}). The runner starts when it does.\n`)
+    await pause(wait)
+  }
+}
+
+// Why there is none, while the hub is away.
+const configNow = async (base: string): Promise<Config | string> => {
   try {
     const { status, body } = await askHub(base, '/api/config', { withinMs: CONFIG_WITHIN_MS })
     if (status === 200 && typeof body?.mcp_url === 'string') return { pagesOpen: body.pages_open !== false }
     // A hub with an ACCESS_TOKEN, which closes its pages too, says no more to whoever sends none; the runner's key is for its own calls.
     if (status === 401 && body?.error?.code === 'unauthorized') return { pagesOpen: false }
+    if (status >= 500) return `HTTP ${status}`
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error
     if (/not Parley/.test(error.message)) throw new Stop(`${base} is not the hub: ${error.message}. Give the hub's address with --url.`)
-    machine.err.write(`${base} does not answer (${error.message}). The runner starts when it does.\n`)
-    return undefined
+    return error.message
   }
   throw new Stop(`Something answers at ${base} that is not Parley. Give the hub's address with --url.`)
 }
 
-const checkOpen = ({ base, open }: RunnerOptions, config: Config | undefined) => {
-  if (open || isLoopback(new URL(base).hostname) || config?.pagesOpen === false) return
-  throw new Stop(
-    `${base} lets everybody who reaches it read what agents print${config ? '' : ', or does not answer the question whether it does'}. Set ACCESS_TOKEN or VIEWER_PASSWORD there, or add --open.`,
-  )
+const checkOpen = ({ base, open }: RunnerOptions, { pagesOpen }: Config) => {
+  if (open || isLoopback(new URL(base).hostname) || !pagesOpen) return
+  throw new Stop(`${base} lets everybody who reaches it read what agents print. Set ACCESS_TOKEN or VIEWER_PASSWORD there, or add --open.`)
 }
 
 interface Inventory {
   git: Git
   repositories: Offered
   agents: Agents
-  config: Config | undefined
+  config: Config
 }
 
 const printStart = async ({ out, env }: Machine, options: RunnerOptions, { git, repositories, agents, config }: Inventory) => {
   const user = userName(env)
-  const readers =
-    config?.pagesOpen === false ? 'everybody who signs in there or holds a key that reads' : 'everybody who reaches that address'
+  const readers = !config.pagesOpen ? 'everybody who signs in there or holds a key that reads' : 'everybody who reaches that address'
   const worktrees = await wireWorktrees(git, repositories.all)
   const lines = [
     `Everybody who signs in at ${options.base}, or holds a full key, can run code here as ${user}. What agents print is readable by ${readers}.`,
