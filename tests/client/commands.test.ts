@@ -1,10 +1,11 @@
 import { expect, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync } from 'node:fs'
+import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { outcomeOf } from '../support/client.ts'
 import { withHubsOfTheirOwn } from '../support/hub-and-clients.ts'
+import { until } from '../support/runner.ts'
 import { claudeLine } from '../support/transcripts.ts'
 import { armed, meeting, sessionFiles } from '../support/watching.ts'
 
@@ -191,6 +192,35 @@ test(
     for (const line of home.read('calls')!.match(/^Parley: .*/gm)!) expect(line).toContain('1 addressed to you')
     const second = outcomeOf(home.start(['watch', '--codex'], { env }))
     expect((await second).err).toContain('another watch is running')
+    await hub.call(`/${alex.session_id}/conclude`, { summary_section: 'Done.' }, bea.team_id)
+    while (sessionFiles(home).length > 0) await Bun.sleep(50)
+  },
+  LONG_MS,
+)
+
+test(
+  'a message that codex queue did not take is told once it does, and counts as untold until then',
+  async () => {
+    const hub = await hubWith()
+    const home = homeOf(hub.link)
+    const { alex, bea } = await meeting(hub)
+    home.write('broken', '')
+    home.write('bin/codex', `#!/bin/sh\necho "$@" >> ${home.path('calls')}\n[ ! -e ${home.path('broken')} ]\n`)
+    Bun.spawnSync(['chmod', '+x', home.path('bin/codex')])
+    const env = { PATH: `${home.path('bin')}:${process.env.PATH}` }
+    const wake_command = `codex queue --thread ${crypto.randomUUID()} --message "…"`
+    expect((await home.run(['connect', 'codex', '--yes'])).code).toBe(0)
+    expect((await home.run(['watch', '--codex'], { input: JSON.stringify({ ...alex, wake_command }), env })).code).toBe(0)
+    await armed(home)
+    await hub.post(bea, 'one')
+    const calls = () => home.read('calls')?.match(/Parley: 1 unread/g)?.length ?? 0
+    const told = () => JSON.parse(home.read(`.parley/sessions/${alex.handle}.json`)!).told
+    await until(() => calls() >= 2)
+    expect(told()).toBeUndefined()
+    rmSync(home.path('broken'))
+    await until(() => told() !== undefined)
+    const [made] = [calls(), await Bun.sleep(3_000)]
+    expect(calls()).toBe(made)
     await hub.call(`/${alex.session_id}/conclude`, { summary_section: 'Done.' }, bea.team_id)
     while (sessionFiles(home).length > 0) await Bun.sleep(50)
   },

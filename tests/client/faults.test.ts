@@ -146,12 +146,17 @@ test(
     const { ended } = await idle(home, client, alex)
     await hub.post(bea, 'one')
     expect((await ended).code).toBe(2)
-    writeFileSync(
-      home.path('.parley/connections.json'),
-      home.read('.parley/connections.json')!.replaceAll(`"token": "${token}"`, '"token": "other"'),
-    )
-    expect(await within(2_000, client.ended())).toBeUndefined()
+    const keep = (from: string, to: string) => {
+      const kept = home.read('.parley/connections.json')!.replaceAll(`"token": "${from}"`, `"token": "${to}"`)
+      writeFileSync(home.path('.parley/connections.json'), kept)
+    }
+    keep(token, 'other')
+    const next = client.ended()
+    expect(await within(2_000, next)).toBeUndefined()
     expect(home.read(`.parley/sessions/${alex.handle}.json`)).toContain(alex.session_id)
+    keep('other', token) // a watch that runs takes the one that is kept now
+    await hub.post(bea, 'two')
+    expect((await within(30_000, next))?.code).toBe(2)
   },
   LONG_MS,
 )

@@ -215,7 +215,7 @@ test('what a watch was about to tell when it ended is not noted as told: the nex
   }
   try {
     keepEntry(own.home, entry)
-    const holding = { home: own.home, token: undefined, addressedOnly: false, announced: () => undefined, signal: over.signal }
+    const holding = { home: own.home, token: () => undefined, addressedOnly: false, announced: () => undefined, signal: over.signal }
     expect(await holdPeek(entry, holding)).toBeUndefined()
     expect(entriesOf(own.home)).toEqual([entry])
   } finally {

@@ -1,6 +1,7 @@
 // `watch --codex`: wakes conversations of Codex, which has no hook that could, by `codex queue` when a message comes for them. It runs until
 // none of their sessions is left.
 import { spawn } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { noteOf } from '../hub-notes.ts'
 import { Stop, type Machine } from '../machine.ts'
 import { keptToken } from '../tokens.ts'
@@ -11,6 +12,8 @@ import { giveWatchBack, takeWatch } from './turn.ts'
 import type { WatchOptions } from './watch.ts'
 
 const CHECK_EVERY_MS = 2_000
+const FIRST_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 60_000
 
 /** With the answer of create_session or join_session on standard input, takes that session down, leaves a process behind that watches, and
  *  ends. Without, watches. */
@@ -29,7 +32,7 @@ export const watchCodex = async (machine: Machine, options: WatchOptions): Promi
 const watchThreads = async (machine: Machine, { link, wakeFor }: WatchOptions): Promise<number> => {
   const { home, pid, err } = machine
   const over = new AbortController()
-  const token = keptToken(home, link)
+  const token = () => keptToken(home, link)
   const announced = () => noteOf(home, link).announced
   const holding = { home, token, addressedOnly: wakeFor === 'addressed', announced, signal: over.signal }
   const held = new Map<string, Promise<void>>()
@@ -56,26 +59,43 @@ const watchThread = async (machine: Machine, entry: Entry, holding: Holding): Pr
     for (let now: Entry | undefined = entry; now; now = entryNow(machine.home, entry)) {
       const notice = await holdPeek(now, holding)
       if (notice === undefined) return
-      await queue(machine, entry.thread!, notice)
+      await tell(machine, now, notice, holding.signal)
     }
   } finally {
     giveWatchBack(machine.home, entry, machine.pid)
   }
 }
 
+// What cannot be queued was not told: it is tried again, by a watch that comes after this one too. The same notice, since each peek that may wake
+// takes one of the session's wakes.
+const tell = async (machine: Machine, before: Entry, notice: string, signal: AbortSignal): Promise<void> => {
+  const { home } = machine
+  if (await queue(machine, before.thread!, notice)) return
+  const noted = entryNow(home, before) // none is left of a session that is concluded
+  if (noted) keepEntry(home, { ...noted, told: before.told })
+  for (let wait = FIRST_PAUSE_MS; noted || wait < LONGEST_PAUSE_MS; wait = Math.min(wait * 2, LONGEST_PAUSE_MS)) {
+    await sleep(wait, undefined, { signal }).catch(() => {})
+    const now = entryNow(home, before)
+    if (signal.aborted || (noted && !now)) return
+    if (!(await queue(machine, before.thread!, notice))) continue
+    if (noted && now) keepEntry(home, { ...now, told: noted.told })
+    return
+  }
+}
+
 const entryNow = (home: string, { team_id }: Entry): Entry | undefined => entriesOf(home).find((each) => each.team_id === team_id)
 
 // No shell: the thread is a UUID, and the notice holds counts and handles.
-const queue = (machine: Machine, thread: string, notice: string): Promise<void> =>
+const queue = (machine: Machine, thread: string, notice: string): Promise<boolean> =>
   new Promise((resolve) => {
     const failed = (why: string) => {
       machine.err.write(`Parley: codex queue failed (${why}).\n`)
-      resolve()
+      resolve(false)
     }
     const child = spawn('codex', ['queue', '--thread', thread, '--message', notice], {
       stdio: 'ignore',
       env: machine.env as NodeJS.ProcessEnv,
     })
     child.once('error', (error) => failed(error.message))
-    child.once('close', (code) => (code === 0 ? resolve() : failed(`code ${code}`)))
+    child.once('close', (code) => (code === 0 ? resolve(true) : failed(`code ${code}`)))
   })

@@ -13,7 +13,8 @@ const LAST_RETRY_MS = 60_000
 
 export interface Holding {
   home: string
-  token: string | undefined
+  /** The hub's ACCESS_TOKEN as it is kept now: it may change while a watch runs. */
+  token: () => string | undefined
   addressedOnly: boolean
   signal: AbortSignal
   /** Another address that the hub has announced. */
@@ -58,7 +59,7 @@ const attempt = async (entry: Entry, at: At): Promise<PeekResult> => {
 }
 
 const asked = ({ base, token, addressedOnly, signal }: At, after: number | undefined, holdS: number): PeekAsked => {
-  return { base, token, after, addressedOnly, holdS, signal }
+  return { base, token: token(), after, addressedOnly, holdS, signal }
 }
 
 // Where to count from: what the agent was told of or, where it has read further since, what was delivered to it, which the hub knows. From

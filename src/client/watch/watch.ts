@@ -115,7 +115,7 @@ class Watch {
     try {
       const announced = () => noteOf(home, this.options.link).announced
       const addressedOnly = this.options.wakeFor === 'addressed'
-      const notice = await holdPeek(entry, { home, token: this.#token, addressedOnly, announced, signal: this.#over.signal })
+      const notice = await holdPeek(entry, { home, token: () => this.#token, addressedOnly, announced, signal: this.#over.signal })
       giveWatchBack(home, entry, pid)
       this.#held.delete(entry.team_id)
       if (notice !== undefined) this.#notice = this.#notice === undefined ? notice : `${this.#notice}\n${notice}`
