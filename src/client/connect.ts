@@ -42,6 +42,7 @@ export const connect = async (machine: Machine, client: ClientName, options: Con
   const changed = planned.filter(({ before, after }) => before !== after)
   if (changed.length === 0 && earlier) {
     const { token, wakeFor } = wish
+    makeCopy(machine) // it may have been removed
     keepConnection(machine.home, { ...earlier, token, wakeFor, files: [...planned.map(({ file }) => file), ...elsewhere] })
     return void machine.out.write(`${kind.title} is connected to ${link}: ${unchanged(wish, earlier)}\n${kept}`)
   }

@@ -421,6 +421,17 @@ test('a settings folder that is gone is forgotten by the next connect', async ()
   expect((await home.run(['doctor'])).out).toContain('✓ Codex: its settings are as connect left them.')
 })
 
+test('a copy of the program that was removed is made again, as doctor says', async () => {
+  home = newHome(HUB)
+  await connected('claude')
+  const copy = home.path('.parley/0.1.0-btest/parley.mjs')
+  rmSync(copy)
+  expect((await home.run(['doctor'])).out).toContain('Run connect claude again')
+  expect((await connected('claude')).out).toContain('nothing to change')
+  expect(existsSync(copy)).toBe(true)
+  expect((await home.run(['doctor'])).out).toContain('The hook can be run')
+})
+
 test('what Codex is woken for is kept although no setting says it; a client that nothing wakes refuses the choice', async () => {
   home = newHome(HUB)
   await connected('codex')
