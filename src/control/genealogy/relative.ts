@@ -97,7 +97,7 @@ const inheritedPlan = async (context: Context, origin: Session, agent: Agent | u
     agentic_tool: agentic_tool ?? origin.agenticTool ?? undefined,
     permission_mode: permission_mode ?? (origin.permissionMode as PermissionMode | null) ?? undefined,
     context_files: agent?.contextFiles ?? [],
-    mcp_server_ids: agent?.mcpServers ?? [],
+    inherited_servers: agent?.mcpServers,
     ...place,
   })
   return (

@@ -17,6 +17,8 @@ export interface Wanted {
   permission_mode?: PermissionMode | undefined
   context_files?: string[] | undefined
   mcp_server_ids?: string[] | undefined
+  /** Servers of the session that it comes from. Of those that the runner no longer has each task says that they were left out. */
+  inherited_servers?: string[] | undefined
 }
 
 export interface AgentPlan {
@@ -50,13 +52,12 @@ export const planOf = async (context: Context, wanted: Wanted): Promise<AgentPla
   }
   const found = await placeOf(context, wanted)
   const agenticTool = wanted.agentic_tool ?? 'claude-code'
-  const mcpServers = wanted.mcp_server_ids ?? []
   refuseUnknownAgent(agenticTool, found.worktree)
-  refuseUnknownServers(mcpServers, found.worktree)
+  refuseUnknownServers(wanted.mcp_server_ids ?? [], found.worktree)
   return {
     ...found,
     agenticTool,
-    mcpServers,
+    mcpServers: wanted.mcp_server_ids ?? wanted.inherited_servers ?? [],
     contextFiles: (wanted.context_files ?? []).map(checkedFile),
     permissionMode: wanted.permission_mode ?? (await ownMode(context)) ?? (agenticTool === 'codex' ? 'auto' : 'acceptEdits'),
   }

@@ -201,6 +201,22 @@ onEveryEngine((parley) => {
     expect(told.map((finished) => finished.session_id).toSorted()).toEqual(children.toSorted())
   })
 
+  test('forks and parts of a session go on though its runner has none of its MCP servers any more', async () => {
+    const { runner, call } = await scene({ mcp_servers: ['notes'] })
+    const made = { title: 'With notes', worktree_id: runner.worktree }
+    await refused(call('create_session', { ...made, mcp_server_ids: ['none'] }), 'invalid_request')
+    const { session_id } = await done(call('create_session', { ...made, mcp_server_ids: ['notes'] }))
+    const worktrees = [{ path: runner.path, repo_full_name: runner.repo, branch: 'main', head: null }]
+    const { runner_id } = await done(runner.call('register_runner', { name: runner.name, agents: [], worktrees }))
+    for (const mode of ['continue', 'fork', 'subsession']) {
+      const { task_id } = await done(call('send_prompt', { session_id, prompt: 'More.', mode }))
+      const { tasks } = await done(runner.call('take_tasks', { runner_id, timeout: 10 }))
+      const task = tasks.find((each: any) => each.task_id === task_id)
+      expect([mode, task?.mcp_servers]).toEqual([mode, ['notes']]) // its runner leaves it out and says so
+      await done(runner.call('finish_task', { runner_id, task_id, status: 'completed', answer: 'Done.' }))
+    }
+  })
+
   test('an agent steers what is below it, and nothing else [C22]', async () => {
     const { runner, start, call } = await scene()
     const { task_id } = await start()
