@@ -118,23 +118,39 @@ export const taskOfPrompt = async ({ db }: Queries, messageId: string): Promise<
   return row
 }
 
-const IS_ANSWERED = `exists (select from events e where e.session_id = t.session_id and e.sequence > t.start_sequence
-  and e.reply_to = t.message_id and e.type = 'chat')`
+// As src/rooms/feed/questions.ts has it: a reply of the team that was asked, by whatever handle of its name, answers; one of the person who
+// asked withdraws, unless it asks again.
+const ENDS = `join events q on q.id = t.message_id where e.session_id = t.session_id and e.sequence > t.start_sequence
+  and e.reply_to = t.message_id and e.type = 'chat' and (
+    e.posted_by_team_id = any(q.to_team_ids)
+    or (e.posted_by_team_id is not null and lower(e.author_name) in (
+      select lower(p.team_name) from participants p where p.session_id = q.session_id and p.team_id = any(q.to_team_ids)))
+    or (e.posted_by_team_id is null and e.author = q.author and lower(e.author_name) = lower(q.author_name) and e.expects_reply is not true))`
+const IS_ENDED = `exists (select from events e ${ENDS})`
 
-/** Prompts in sessions without an agent that somebody has answered, each with its first answer. */
-export const answeredPrompts = ({ query }: Queries): Promise<{ task_id: string; message_id: string }[]> =>
-  query(
-    `select t.id as task_id, (select e.id from events e where e.session_id = t.session_id and e.sequence > t.start_sequence
-         and e.reply_to = t.message_id and e.type = 'chat' order by e.sequence limit 1) as message_id
-     from tasks t join sessions s on s.id = t.session_id
-     where t.status = 'running' and t.runner_id is null and ${IS_ANSWERED} limit 100`,
+/** The first reply that ends the task of a prompt to a team. */
+export const endingReply = async ({ query }: Queries, taskId: string): Promise<{ id: string; withdraws: boolean } | undefined> => {
+  const [row] = await query<{ id: string; withdraws: boolean }>(
+    `select e.id, e.posted_by_team_id is null as withdraws from tasks t join events e on e.session_id = t.session_id ${ENDS}
+       and t.id = $1 order by e.sequence limit 1`,
+    [taskId],
   )
+  return row
+}
+
+/** Tasks in sessions without an agent that a reply ends. */
+export const answeredTasks = async ({ query }: Queries): Promise<string[]> => {
+  const rows = await query<{ id: string }>(
+    `select t.id from tasks t where t.status = 'running' and t.runner_id is null and ${IS_ENDED} limit 100`,
+  )
+  return rows.map(({ id }) => id)
+}
 
 /** Tasks that are never reached, or answered by no team any more: their session was concluded. */
 export const openInClosed = async ({ query }: Queries): Promise<string[]> => {
   const rows = await query<{ id: string }>(
     `select t.id from tasks t join sessions s on s.id = t.session_id and s.status = 'closed'
-     where t.status = 'queued' or (t.status = 'running' and t.runner_id is null and not ${IS_ANSWERED}) limit 100`,
+     where t.status = 'queued' or (t.status = 'running' and t.runner_id is null and not ${IS_ENDED}) limit 100`,
   )
   return rows.map(({ id }) => id)
 }

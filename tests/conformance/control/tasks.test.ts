@@ -476,6 +476,31 @@ onEveryEngine(
       expect((await done(waiting)).task).toMatchObject({ status: 'completed', answer: { text: 'It is.' } })
     })
 
+    test('a reply of another team answers no prompt, one of the team under a new handle does, and whoever asked withdraws it', async () => {
+      const call = control(await fullKey())
+      const { alex, bea, id } = await room(viaRest(parley()))
+      const ask = () => done(call('send_prompt', { session_id: id, prompt: 'Is it ready?', to: "Bea's Team" }))
+      const asked = await ask()
+      await done(alex('post_message', { content: 'I wonder, too.', reply_to: asked.message_id }))
+      await jobsOf(toolsets)(parley().services)
+        .find(({ name }) => name === 'prompt-answers')!
+        .run()
+      expect((await done(call('get_task', { task_id: asked.task_id }))).task.status).toBe('running')
+      await done(bea('leave_session', {}))
+      const { team_id } = await done(viaRest(parley())('join_session', { session_id: id, team_name: "Bea's Team" }))
+      await done(viaRest(parley())('post_message', { session_id: id, content: 'It is.', reply_to: asked.message_id }, { team: team_id }))
+      const ended = async (task_id: string) => (await done(call('get_task', { task_id, timeout_ms: 20_000 }))).task
+      expect(await ended(asked.task_id)).toMatchObject({ status: 'completed', answer: { text: 'It is.' } })
+
+      const person = { person: await cookieOf(parley(), { role: 'person', name: 'Nora' }) }
+      const prompt = { session_id: id, prompt: 'And the docs?', to: "Bea's Team" }
+      const second = await done(viaRest(parley())('control.send_prompt', prompt, person))
+      const reply = (content: string, more: object) =>
+        done(viaRest(parley())('post_message', { session_id: id, content, reply_to: second.message_id, ...more }, person))
+      await reply('Never mind.', {})
+      expect(await ended(second.task_id)).toMatchObject({ status: 'interrupted', answer: null })
+    })
+
     test('a team of the longest name, which was taken, is asked by it', async () => {
       const call = control(await fullKey())
       const { alex, id } = await room(viaRest(parley()))
