@@ -222,8 +222,8 @@ export const CONTROL: Mutant[] = [
     name: 'control: any key takes the name of a runner that is online',
     breaks: 'a name that is online belongs to its key',
     file: REGISTER,
-    from: `if (there.keyId !== keyId && there.online)`,
-    to: `if (there.keyId !== keyId && !there.online)`,
+    from: `if (there.keyId !== keyId && there.online && `,
+    to: `if (there.keyId !== keyId && !there.online && `,
     tests: control('tasks'),
   },
   {
