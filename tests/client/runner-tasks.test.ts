@@ -239,18 +239,18 @@ test(
   LONG_MS,
 )
 
-for (const how of ['interrupt', 'lose'] as const)
+for (const how of ['interrupted', 'refused', 'silent'] as const)
   test(
     `the next task of a session begins once the CLI of the one before has ended, which the hub has given up (${how})`,
     async () => {
       const { hub, site } = await scene()
       await site.start(hub)
       const session_id = crypto.randomUUID()
-      const goesOn = how === 'lose' ? [{ sleep: 300 }, { say: 'not mine' }] : []
+      const goesOn = how === 'refused' ? [{ sleep: 300 }, { say: 'not mine' }] : []
       const lost = hub.prompt(site.app, steps({ say: 'mine' }, ...goesOn, { deaf: 1 }), { session_id })
       await until(() => lost.events.length === 1)
       hub.lose(lost)
-      if (how === 'interrupt') hub.interrupt(lost)
+      if (how === 'interrupted') hub.interrupt(lost)
       const both = site.path('both')
       const next = hub.prompt(site.app, steps({ sync: `kill -0 $(head -n 1 ${site.path('starts')}) && touch ${both}` }, { say: 'alone' }), {
         session_id,

@@ -117,10 +117,13 @@ const begin = (serving: Serving, taken: Taken, work: Work): boolean => {
   return isNew
 }
 
-// When no task of this session is here any more. One that the hub has given up, since it heard nothing of it, may run here still: two CLIs
-// would go on with one conversation in one worktree.
-const endOfSession = (id: string, { tasks }: Work): Promise<unknown> =>
-  Promise.all([...tasks.values()].filter(({ sessionId }) => sessionId === id).map(({ done }) => done))
+// A session's next task is handed out once the one before has ended at the hub. That one may run here still, if the hub has given it up: two
+// CLIs would go on with one conversation in one worktree. Resolves when none of the session is left here.
+const endOfSession = (id: string, { tasks }: Work): Promise<unknown> => {
+  const former = [...tasks.values()].filter(({ sessionId }) => sessionId === id)
+  for (const task of former) task.lose()
+  return Promise.all(former.map(({ done }) => done))
+}
 
 // A task that the hub has running and that is not here any more has ended without the hub's knowing: it took none of what it was told of its
 // end. Its session would wait for it until its time is over.
