@@ -50,7 +50,8 @@ export const followStream = (live, path) => {
     ctx.swap = 'none'
     ctx.text = ''
     if (status === 204) return onClosed()
-    if (status === 400) return location.reload() // the log ends before what the page shows: a backup was restored, or a purge cut short
+    // The log ends before what the page shows: a backup was restored, or a purge goes on, piece by piece.
+    if (status === 400) return (release(), (retryTimer = setTimeout(() => location.reload(), LAST_RETRY_MS * Math.random())))
     if (status !== 401 && status !== 403 && status !== 404) return onLost()
     release()
     bar.showRefused(status)

@@ -4,7 +4,7 @@ import type { Database, Queries } from '../../db/database.ts'
 import { CannotOpen, isLockTimeout, isUndone } from '../../db/errors.ts'
 import { pause } from '../core/runtime/pause.ts'
 
-const GIVES_WAY_MS = 500 // for so long a search may wait
+const GIVES_WAY_MS = 1_500 // for so long a search may wait; after 1 s Postgres ends an autovacuum that is in the way
 const PAUSE_MS = 3_000 // in which searches go on
 const TRIES_FOR_MS = 120_000
 const MAY_TAKE_MS = 120_000
@@ -25,7 +25,7 @@ export const untilEmptied = async <T>(database: Database, work: (tx: Queries) =>
 }
 
 const IN_USE =
-  'The search index cannot be emptied: something has read it for two minutes without a pause, a backup or a transaction that was left open. Nothing was changed. Try again when it is over.'
+  'The search index cannot be emptied: something has read it for two minutes without a pause, a backup, a vacuum or a transaction that was left open. Nothing was changed. Try again when it is over.'
 
 /** Empties these tables, or fails soon while something reads them. */
 export const truncate = async ({ query }: Queries, tables: string): Promise<void> => {

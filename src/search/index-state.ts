@@ -43,7 +43,7 @@ export const stillBehind = async ({ query }: Queries, sessionIds: string[]): Pro
     [plainArray(sessionIds)],
   )
 
-/** Throws the whole index of events away: it is made anew from the log. Returns how many events there are to index. */
+/** Throws the whole index away: it is made anew from the log, the titles and the documents. Returns how many events there are to index. */
 export const emptyIndex = (database: Database): Promise<number> =>
   untilEmptied(database, async (tx) => {
     const { query } = tx
@@ -52,7 +52,7 @@ export const emptyIndex = (database: Database): Promise<number> =>
     const [row] = await query<{ events: number }>(
       `update search_corpus set events = 0, length = 0, rebuilding = (select sum(last_sequence)::int8 from sessions) returning coalesce(rebuilding, 0) as events`,
     )
-    await truncate(tx, 'event_search, search_terms') // last: from here to the end no search can read them
+    await truncate(tx, 'event_search, search_terms, session_search') // last: from here to the end no search can read them
     return row!.events
   })
 

@@ -94,7 +94,7 @@ export class Indexer {
   rebuild(onProgress: (done: number, all: number) => void): Promise<void> {
     return this.#alone(async () => {
       const all = await emptyIndex(this.database)
-      await this.#sessions.empty()
+      this.#sessions.emptied()
       let done = 0
       onProgress(done, all)
       this.compareAll()

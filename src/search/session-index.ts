@@ -2,7 +2,6 @@
 // the rest that it was made of, so that a change is found by comparing, also without a notification.
 import type { Database, Queries } from '../../db/database.ts'
 import { pause } from '../core/runtime/pause.ts'
-import { truncate, untilEmptied } from './emptying.ts'
 import { MOST_COUNTED, quoted, termsOf } from './tokenizer.ts'
 import { utf8Bytes } from '../core/text/text.ts'
 import { plainArray } from '../../db/arrays.ts'
@@ -61,10 +60,9 @@ export class SessionIndexer {
     }
   }
 
-  /** Empties the index; a comparison of all sessions rebuilds it. */
-  async empty(): Promise<void> {
+  /** The index was emptied: no session rests. */
+  emptied(): void {
     this.#resting.clear()
-    await untilEmptied(this.database, (tx) => truncate(tx, 'session_search'))
   }
 
   // A session whose text cannot be indexed rests for a while, so that it holds up no other.

@@ -18,9 +18,10 @@ const hangul = String.raw`\p{Script=Hangul}`
 const UNSPACED = new RegExp(`[${unspaced}]`, 'v')
 // Korean has spaces, but none between a name and its particle: React를.
 const UNSPACED_OR_HANGUL = new RegExp(`[${unspaced}${hangul}]`, 'v')
+// A number belongs to the script around it: 3月, 2024年.
 const edgesOf = (script: string) => {
-  const other = String.raw`[[\p{L}\p{N}]--[${script}]]`
-  return `(?<=[${script}])(?=${other})|(?<=${other})(?=[${script}])`
+  const other = String.raw`[\p{L}--[${script}]]`
+  return String.raw`(?<=[${script}])(?=\p{N}*${other})|(?=[${script}])(?<=${other}\p{N}*)`
 }
 const EDGES = new RegExp(`${edgesOf(unspaced)}|${edgesOf(hangul)}`, 'v')
 const LETTERS = /^[a-z]+$/ // nearly all words, which need no splitting

@@ -184,8 +184,9 @@ const foreign = (page: Page, ours: Shape) =>
         element.id &&
         (seen.has(element.id) ||
           !(
-            /^[mvbed]\d+$|^(?:[pwr]|depends_on\.)[\da-f-]{36}(?:-[a-z_-]+)?$|^together-[\da-f]{12}$|^doc-[\p{L}\p{M}\p{N}-]+$/u.test(element.id) ||
-            ids.includes(element.id)
+            /^[mvbed]\d+$|^(?:[pwr]|depends_on\.)[\da-f-]{36}(?:-[a-z_-]+)?$|^together-[\da-f]{12}$|^doc-[\p{L}\p{M}\p{N}-]+$/u.test(
+              element.id,
+            ) || ids.includes(element.id)
           ))
       )
         found.push(`#${element.id}`)

@@ -221,6 +221,9 @@ test(
     await until(() => told() !== undefined)
     const [made] = [calls(), await Bun.sleep(3_000)]
     expect(calls()).toBe(made)
+    home.write('broken', '')
+    await hub.post(bea, 'two')
+    await until(() => calls() > made)
     await hub.call(`/${alex.session_id}/conclude`, { summary_section: 'Done.' }, bea.team_id)
     while (sessionFiles(home).length > 0) await Bun.sleep(50)
   },

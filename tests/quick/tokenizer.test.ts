@@ -20,6 +20,8 @@ describe('terms', () => {
     ['an error code in Chinese', '出现TS2345错误', ['出现', 'ts2345', 'ts', '2345', '错误']],
     ['an identifier in Chinese', '修复userName的', ['username', 'user', 'name']],
     ['a path in Japanese', 'サーバーのsrc/app/userName.tsを直す', ['サー', 'ーバ', 'バー', 'src/app/username.ts', 'username.ts', 'を直']],
+    ['a number in Chinese', '在3月发布，第12章', ['在3', '3月', '月发', '第1', '2章']],
+    ['a name that begins with a number', '用2FA登录', ['2fa', '登录']],
     ['a name in Korean', 'React를 고친 서버v2에서', ['react', '를', '고친', '서버', 'v2', '에서']],
   ])('%s is found whole and by its parts', (_, text, expected) => {
     expect(terms(text)).toEqual(expect.arrayContaining(expected))

@@ -6,8 +6,8 @@ import { noteOf } from '../hub-notes.ts'
 import { Stop, type Machine } from '../machine.ts'
 import { keptToken } from '../tokens.ts'
 import { readHookInput } from './hook-input.ts'
-import { holdPeek, type Holding } from './hold.ts'
-import { entriesOf, keepEntry, type Entry } from './sessions.ts'
+import { holdPeek, peekNow, type Holding } from './hold.ts'
+import { dropEntry, entriesOf, keepEntry, type Entry } from './sessions.ts'
 import { giveWatchBack, takeWatch } from './turn.ts'
 import type { WatchOptions } from './watch.ts'
 
@@ -59,7 +59,7 @@ const watchThread = async (machine: Machine, entry: Entry, holding: Holding): Pr
     for (let now: Entry | undefined = entry; now; now = entryNow(machine.home, entry)) {
       const notice = await holdPeek(now, holding)
       if (notice === undefined) return
-      await tell(machine, now, notice, holding.signal)
+      await tell(machine, now, notice, holding)
     }
   } finally {
     giveWatchBack(machine.home, entry, machine.pid)
@@ -67,20 +67,27 @@ const watchThread = async (machine: Machine, entry: Entry, holding: Holding): Pr
 }
 
 // What cannot be queued was not told: it is tried again, by a watch that comes after this one too. The same notice, since each peek that may wake
-// takes one of the session's wakes.
-const tell = async (machine: Machine, before: Entry, notice: string, signal: AbortSignal): Promise<void> => {
+// takes one of the session's wakes; until the agent has read it by itself, or its session has ended.
+const tell = async (machine: Machine, before: Entry, notice: string, holding: Holding): Promise<void> => {
   const { home } = machine
   if (await queue(machine, before.thread!, notice)) return
-  const noted = entryNow(home, before) // none is left of a session that is concluded
-  if (noted) keepEntry(home, { ...noted, told: before.told })
-  for (let wait = FIRST_PAUSE_MS; noted || wait < LONGEST_PAUSE_MS; wait = Math.min(wait * 2, LONGEST_PAUSE_MS)) {
-    await sleep(wait, undefined, { signal }).catch(() => {})
+  const told = entryNow(home, before)?.told // none is left of a session that is concluded
+  if (told !== undefined) noteTold(home, before, before.told)
+  for (let wait = FIRST_PAUSE_MS; ; wait = Math.min(wait * 2, LONGEST_PAUSE_MS)) {
+    await sleep(wait, undefined, { signal: holding.signal }).catch(() => {})
+    if (holding.signal.aborted) return
     const now = entryNow(home, before)
-    if (signal.aborted || (noted && !now)) return
-    if (!(await queue(machine, before.thread!, notice))) continue
-    if (noted && now) keepEntry(home, { ...now, told: noted.told })
-    return
+    const peek = now && (await peekNow(now, holding))
+    if (peek === 'ended' || peek?.closed) dropEntry(home, now!)
+    const isOver = peek === 'ended' || (!now && wait === LONGEST_PAUSE_MS)
+    if (isOver) return
+    if (peek?.unread === 0 || (await queue(machine, (now ?? before).thread!, notice))) return noteTold(home, before, told)
   }
+}
+
+const noteTold = (home: string, of: Entry, told: number | undefined): void => {
+  const now = entryNow(home, of)
+  if (now) keepEntry(home, { ...now, told })
 }
 
 const entryNow = (home: string, { team_id }: Entry): Entry | undefined => entriesOf(home).find((each) => each.team_id === team_id)

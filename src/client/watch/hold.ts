@@ -46,6 +46,17 @@ export const holdPeek = async (entry: Entry, holding: Holding): Promise<string |
   return undefined
 }
 
+/** What there is for the team now, by a peek that is not held and so takes no wake; undefined while the hub does not answer. */
+export const peekNow = async (entry: Entry, holding: Holding): Promise<Peek | 'ended' | undefined> => {
+  try {
+    const result = await peekAt(entry, asked({ ...holding, base: baseFor(entry, holding, 0) }, undefined, 0))
+    return result === 'ended' || isPeek(result) ? result : undefined
+  } catch (error) {
+    if (error instanceof Unreachable) return undefined
+    throw error
+  }
+}
+
 type At = Holding & { base: string }
 
 const attempt = async (entry: Entry, at: At): Promise<PeekResult> => {

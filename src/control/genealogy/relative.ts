@@ -54,7 +54,7 @@ export const promptRelative = async (context: Context, origin: Session, wanted: 
     fork_sequence: point.sequence,
     task_id: point.task?.id ?? null,
   })
-  await copyDocument(context, origin, point.sequence, opened.id)
+  await copyDocument(context, origin, point.document, opened.id)
   const native = await conversationAt(context, origin, plan, point.task)
   await setAgent(queries, opened.id, {
     fromTaskId: point.task?.id ?? null,
@@ -124,6 +124,8 @@ const taskOf = async ({ queries }: Context, origin: Session, id: string): Promis
 
 interface Point {
   sequence: number
+  /** The document is as it was at this event. */
+  document: number
   task: Task | undefined
 }
 
@@ -134,13 +136,15 @@ const forkPoint = async ({ queries }: Context, origin: Session, from: Task | und
       status: from.status,
     })
   const task = from ?? (await lastEndedTask(queries, origin.id))
-  return { sequence: task?.endSequence ?? (await beforeFirstTask(queries, origin)), task }
+  if (task?.endSequence) return { sequence: task.endSequence, document: task.endSequence, task }
+  return { ...(await beforeFirstTask(queries, origin)), task }
 }
 
 // In a session without an agent nothing runs: an open prompt there is a question among others.
-const beforeFirstTask = async (queries: Queries, { id, agenticTool, lastSequence }: Session): Promise<number> => {
+const beforeFirstTask = async (queries: Queries, { id, agenticTool, lastSequence }: Session): Promise<Omit<Point, 'task'>> => {
   const [first] = agenticTool === null ? [] : await openTasks(queries, id)
-  return first ? first.startSequence - 1 : lastSequence
+  // With the document that was there for its prompt: to write it is no event.
+  return first ? { sequence: first.startSequence - 1, document: first.startSequence } : { sequence: lastSequence, document: lastSequence }
 }
 
 const copyDocument = async ({ queries, caller }: Context, origin: Session, sequence: number, to: string) => {

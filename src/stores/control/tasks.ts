@@ -119,7 +119,7 @@ export const taskOfPrompt = async ({ db }: Queries, messageId: string): Promise<
 }
 
 // As src/rooms/feed/questions.ts has it: a reply of the team that was asked, by whatever handle of its name, answers; one of the person who
-// asked withdraws, unless it asks again.
+// asked withdraws, unless it asks again. Of a name the database knows less: only how it is written, with or without capitals.
 const ENDS = `join events q on q.id = t.message_id where e.session_id = t.session_id and e.sequence > t.start_sequence
   and e.reply_to = t.message_id and e.type = 'chat' and (
     e.posted_by_team_id = any(q.to_team_ids)

@@ -66,13 +66,18 @@ onEveryEngine((parley) => {
   })
 
   test('a fork of a session whose first task runs begins before that', async () => {
-    const { runner, call, session_id, start, log } = await scene()
+    const { runner, call, session, session_id, start, log } = await scene()
     const before = (await log()).at(-1)?.sequence ?? 0
+    const write = (content: string, expected_version: number) =>
+      done(viaRest(parley())('update_session_doc', { session_id, content, expected_version }, { team: session.team_id as string }))
+    await write('The brief.', 0)
     const { task_id } = await start('Find the fault.')
     await runner.takeOne()
+    await write('Half done.', 1)
     await runner.print(task_id, [said('It is in the lexer.')])
     const fork = await done(call('send_prompt', { session_id, prompt: 'Look elsewhere.', mode: 'fork' }))
     expect((await log(fork.session_id))[0]).toMatchObject({ event: 'session_forked', fork_sequence: before, task_id: null })
+    expect(await (await parley().send(`/sessions/${fork.session_id}.md`)).text()).toContain('The brief.')
     const { tasks } = await runner.take(0, [task_id])
     expect(tasks).toMatchObject([{ prompt: 'Look elsewhere.', conversation: null, fork: null }])
   })
