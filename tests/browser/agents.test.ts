@@ -276,7 +276,7 @@ test('a page with a running task of 2,000 events, 20 a second, gets about one sm
     await follow(page, session)
     await page.getByText(/Running \d+:\d\d · 2,000 events/).waitFor(SOON)
     await Bun.sleep(1_500)
-    console.log(`the first visit to the page of a running task: ${(firstVisit / 1024).toFixed(1)} KiB`)
+    console.log(`the first visit to the page of a running task: ${firstVisit} bytes`)
     expect(firstVisit).toBeLessThanOrEqual(60 * 1024)
     await page.evaluate(() => {
       const seen = { changes: 0 }
