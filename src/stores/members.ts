@@ -128,7 +128,13 @@ export const rostersOf = async (queries: Queries, sessionIds: string[]): Promise
   sessionIds.length === 0 ? [] : ROSTERS(queries).execute({ ids: plainArray(sessionIds) })
 
 export const addParticipant = async ({ db }: Queries, values: typeof participants.$inferInsert): Promise<Participant> => {
-  const [row] = await db.insert(participants).values(values).returning()
+  // A millisecond after the one before, at least, and not when the transaction began: the list has the order of the log.
+  const latest = sql`select max(joined_at) + interval '1 millisecond' from participants where session_id = ${values.sessionId}`
+  const joinedAt = sql`greatest(clock_timestamp(), (${latest}))`
+  const [row] = await db
+    .insert(participants)
+    .values({ joinedAt, ...values })
+    .returning()
   return row!
 }
 

@@ -62,6 +62,14 @@ throughEveryDoor((call, parley) => {
   })
 
   describe('join_session', () => {
+    test('of teams that join at once, the list has the same order as the log', async () => {
+      const { id, alex } = await room(call)
+      await Promise.all(Array.from({ length: 24 }, (_, n) => done(call('join_session', { session_id: id, team_name: `Team ${n}` }))))
+      const joined = (await feedOf(alex)).filter(({ event }) => event === 'team_joined').map(({ team }) => team)
+      const { participants } = await done(alex('list_participants'))
+      expect(participants.slice(1).map(({ team_name }: { team_name: string }) => team_name)).toEqual(joined)
+    })
+
     test('a name that looks like one that is taken gets a number, and none keeps blanks around it', async () => {
       const { id } = await room(call, { creator_team_name: 'Alex' })
       const names = ['Al\u00adex', 'Alex\u200b', '\u2800Alex', ' alex ', 'A\u2060lex\ufe0f']
