@@ -14,6 +14,7 @@ import type { WatchOptions } from './watch.ts'
 const CHECK_EVERY_MS = 2_000
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
+const LAST_PAUSE_MS = 4_000 // of a session that is concluded
 
 /** With the answer of create_session or join_session on standard input, takes that session down, leaves a process behind that watches, and
  *  ends. Without, watches. */
@@ -78,10 +79,11 @@ const tell = async (machine: Machine, before: Entry, notice: string, holding: Ho
     if (holding.signal.aborted) return
     const now = entryNow(home, before)
     const peek = now && (await peekNow(now, holding))
-    if (peek === 'ended' || peek?.closed) dropEntry(home, now!)
-    const isOver = peek === 'ended' || (!now && wait === LONGEST_PAUSE_MS)
-    if (isOver) return
+    const isClosed = peek === 'ended' || peek?.closed
+    if (isClosed) dropEntry(home, now!)
+    if (peek === 'ended') return
     if (peek?.unread === 0 || (await queue(machine, (now ?? before).thread!, notice))) return noteTold(home, before, told)
+    if ((isClosed || !now) && wait >= LAST_PAUSE_MS) return
   }
 }
 
