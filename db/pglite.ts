@@ -6,11 +6,11 @@ import { DiskFull } from './errors.ts'
 import { copyFiles, filesIn, freeBytes, noteWhole, preparedFolder, SPARE_BYTES } from './pglite-files.ts'
 import { statementsOn } from './pglite-statements.ts'
 
-const asText = (value: unknown) => value as string
+const unchanged = (value: unknown) => value as string // JSON is text already
 /** Makes PGlite's values those of the seam (db/database.ts). */
 export const OPTIONS = {
   parsers: { [OID.int8]: Number, [OID.timestamptz]: rfc3339 },
-  serializers: { [OID.json]: asText, [OID.jsonb]: asText },
+  serializers: { [OID.json]: unchanged, [OID.jsonb]: unchanged },
   extensions: { pg_trgm }, // words that are alike (src/stores/records/content-search.ts)
 }
 

@@ -1,5 +1,5 @@
-// Empties tables of the index. TRUNCATE waits until nobody reads them, and whoever wants to read them waits behind it: it gives way, so that
-// searches go on beside a backup, which reads them for minutes.
+// Empties tables of the index. TRUNCATE waits until nobody reads them, and whoever wants to read them waits behind TRUNCATE. A rebuild gives
+// way, so that searches go on beside a backup, which reads the tables for minutes.
 import type { Database, Queries } from '../../db/database.ts'
 import { CannotOpen, isLockTimeout, isUndone } from '../../db/errors.ts'
 import { pause } from '../core/runtime/pause.ts'
@@ -9,8 +9,8 @@ const PAUSE_MS = 3_000 // in which searches go on
 const TRIES_FOR_MS = 120_000
 const MAY_TAKE_MS = 120_000
 
-/** A transaction that ends with `truncate`, as long as a statement may take in it; begun anew while something reads the tables. Throws
- *  CannotOpen, with a sentence for the operator, when that does not end. */
+/** Runs a transaction whose last statement is `truncate`, and begins it anew while something reads the tables, for two minutes: then it throws
+ *  CannotOpen, with a sentence for the operator. A statement in it has no time limit of its own. */
 export const untilEmptied = async <T>(database: Database, work: (tx: Queries) => Promise<T>): Promise<T> => {
   const end = performance.now() + TRIES_FOR_MS
   for (;;) {
