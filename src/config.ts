@@ -101,12 +101,12 @@ export const VARIABLES = {
   ),
   LOOP_GUARD: variable(
     z.enum(['off', 'warn', 'slow'], 'must be off, warn or slow'),
-    'what to do about teams that repeat themselves: off; warn marks the session "needs a person"; slow also refuses repeats for a minute',
+    'what to do about teams that repeat themselves: off; warn marks the session "needs a person"; slow also refuses repeats for a minute; what is saved on the settings page comes first',
     { fallback: 'warn' },
   ),
   WAKES_PER_HOUR: variable(
     whole(0, 100_000),
-    'teams that messages may wake in a session within an hour without a word from a person; then only what is addressed to a team, or said by a person, wakes it',
+    'teams that messages may wake in a session within an hour without a word from a person; then only what is addressed to a team, or said by a person, wakes it; what is saved on the settings page comes first',
     { fallback: '30' },
   ),
   NOTIFY_URL: variable(

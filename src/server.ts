@@ -33,9 +33,10 @@ const LARGEST_BODY = 64 * 1024 * 1024 // above every door's own limit, which ans
 
 const main = async ([command, ...words]: string[]) => {
   const config = readConfig(process.env)
-  const log = createLog(config.LOG_LEVEL, (line) => process.stdout.write(`${line}\n`), process.stdout.isTTY)
-  if (command === undefined) return serve(config, log)
+  const logTo = (stream: NodeJS.WriteStream) => createLog(config.LOG_LEVEL, (line) => stream.write(`${line}\n`), stream.isTTY)
+  if (command === undefined) return serve(config, logTo(process.stdout))
   const { runCommand } = await import('./cli/main.ts')
+  const log = logTo(process.stderr) // on the standard output a script finds what the command is for, such as a key
   return runCommand(command, words, config, log, { machine: machine(), asset })
 }
 

@@ -35,6 +35,14 @@ export const refuseOverlaps = (board: Board, teamId: string, paths: readonly str
     ({ team_name }) => `Take other work, ask ${team_name} in the feed, or claim it knowingly with allow_overlap: true.`,
   )
 
+/** Refuses with 409 when the paths of items that are to be planned and claimed at once overlap another team's claim. */
+export const refusePlannedOverlaps = (board: Board, teamId: string, paths: readonly string[]): void =>
+  refuseAny(
+    overlapsOf(board, teamId)(paths),
+    ({ team_name }) =>
+      `Nothing was planned: ask ${team_name} in the feed, or plan it without claim and take it knowingly with claim_work and allow_overlap: true.`,
+  )
+
 /** Refuses with 409 when new paths of an item that is claimed overlap what other teams hold and its paths until now do not. */
 export const refuseWiderClaim = (board: Board, { status, claimedTeamId, paths }: BoardRow, wanted: readonly string[] | undefined): void => {
   if (wanted === undefined || status !== 'claimed' || claimedTeamId === null) return

@@ -12,7 +12,7 @@ import { insertItems, type NewItem } from '../stores/records/items.ts'
 import { lockedBoard } from './locked-board.ts'
 import { dependenciesNamed, refuseCircle } from './dependencies.ts'
 import { itemRows } from './item-answer.ts'
-import { refuseOverlaps } from './overlaps.ts'
+import { refusePlannedOverlaps } from './overlaps.ts'
 import { ownersOf } from './owners.ts'
 import { item, MOST_ITEMS, planned } from './schemas.ts'
 import { noteWork, appendPlanned } from './append-events.ts'
@@ -117,7 +117,7 @@ const refuseUnclaimable = (context: Context, board: Board, added: readonly NewIt
         blocked_by: blocked_by.map(({ item_id, title }) => (ours.has(item_id) ? { item_id: null, title } : { item_id, title })),
       },
     )
-  refuseOverlaps(
+  refusePlannedOverlaps(
     board,
     teamOf(context).teamId,
     added.flatMap(({ paths }) => paths),

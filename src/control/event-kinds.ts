@@ -27,6 +27,7 @@ export const eventKinds: readonly EventKind[] = [
   {
     name: 'session_forked',
     fields: {
+      by: 'whose act it was',
       from: 'the origin',
       fork_sequence: 'up to where its log came before',
       task_id: 'the task that ended there',
@@ -43,8 +44,8 @@ export const eventKinds: readonly EventKind[] = [
     name: 'permission_asked',
     fields: {
       request_id: 'by which a person answers',
-      task_id: 'the task that waits for it',
-      tool_name: 'the tool that the agent wants to use',
+      task_id: 'that waits for it',
+      tool_name: 'which it wants to use',
       text: 'what for',
       input: "the tool's input, its first 4 KiB",
       raise: 'of a session that may have more permissions: `session_id`, `from`, `to`',
@@ -67,14 +68,14 @@ export const eventKinds: readonly EventKind[] = [
   },
   {
     name: 'session_archived',
-    fields: { by: 'the name of the person or key' },
+    fields: { by: 'whose act it was' },
     summary: 'the session takes nothing more until it is restored',
     icon: 'archive',
     words: () => 'archived the session',
   },
   {
     name: 'session_restored',
-    fields: { by: 'the name of the person or key' },
+    fields: { by: 'whose act it was' },
     summary: 'an archived session goes on',
     icon: 'reopen',
     words: () => 'brought the session back',

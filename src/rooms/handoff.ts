@@ -208,7 +208,7 @@ curl -sS --fail-with-body${header(link)} -m 40 -H "X-Team-ID: \${TEAM_ID:?}" "${
 const restoring = (
   session: Session,
   link: ServerLink,
-) => `This session is archived and takes no writes. A signed-in person, or a program with a full key, brings it back: \`manage_session\` (control) with session_id \`${session.id}\` and action \`start\`. To go on without it, continue in a new session, whose document opens with what this one came to. How a team takes part is in ${link.base}/AGENTS.md.
+) => `This session is archived and takes no writes. A signed-in person, or a program with a full key, brings it back: \`manage_session\` (control) with session_id \`${session.id}\` and action \`start\`. To go on without it, continue in a new session, whose document opens with what this one came to (where the pages have a password, with the \`team_id\` that you had here as \`X-Team-ID\`). How a team takes part is in ${link.base}/AGENTS.md.
 
 Over MCP (${link.url}): \`create_session\` with resume_from \`${session.id}\`. With curl:
 

@@ -30,7 +30,7 @@ export const refuseArchived = ({ id, archivedAt, purgedAt }: Pick<Session, 'id' 
   if (archivedAt !== null)
     refuse(
       'session_closed',
-      'This session is archived and accepts no changes. Whoever steers it can bring it back: manage_session with action: start.',
+      'This session is archived and accepts no changes. A signed-in person can bring it back, or a program with a full key: manage_session with action: start. To go on without it, create_session with resume_from.',
       { archived: true },
     )
 }

@@ -143,7 +143,7 @@ const assertMinimumInterval = ({ services: { config, clock } }: Context, { creat
 export const concludeSession = op({
   name: 'conclude_session',
   summary:
-    "End the session: writes your summary into the doc's Conclusion section, closes the session and tells everybody. The convener's duty, after tidying the doc; other teams may as well, unless the server has CONVENER_ONLY. Calling it again revises the summary.",
+    "End the session: writes your summary into the doc's Conclusion section, closes the session and tells everybody. The convener's duty, after tidying the doc; other teams may as well, unless the server keeps it to the convener. Calling it again revises the summary.",
   route: ['POST', '/sessions/:session_id/conclude'],
   callers: [team, person],
   effect: 'write',

@@ -352,6 +352,16 @@ onOneEngine((parley) => {
       expect([unknown.status, await unknown.text()]).toEqual([404, expect.stringContaining('curl.md')])
     })
 
+    test('pages that name the link to some tools mean that link, however narrow the one is that agents are given', async () => {
+      for (const narrow of ['/mcp/rooms', '/mcp?toolsets=rooms,records']) {
+        const served = await parley().beside({ MCP_URL: `https://parley.example${narrow}` })
+        const read = async (name: string) => (await served.send(`/${name}.md`, { headers: { host: 'parley.example' } })).text()
+        const control = await read('AGENTS/control')
+        expect(control).toContain('Tools: https://parley.example/mcp/control, or https://parley.example/mcp?toolsets=rooms,control with')
+        expect(await read('AGENTS')).toContain(`The MCP link is \`https://parley.example${narrow}\`,`)
+      }
+    })
+
     test('a form is refused, as its lines would be taken for the text', async () => {
       const { id, alex } = await room(viaRest(parley()))
       const body = new FormData()

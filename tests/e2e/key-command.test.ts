@@ -137,6 +137,7 @@ describe('without a server', () => {
       const note = `There was no database in ${DATA_DIR}, so a new one was made.`
       const made = await runServer(['key', 'list'], { DATA_DIR })
       expect([made.code, made.output]).toEqual([0, expect.stringContaining(note)])
+      expect(made.stdout).not.toContain(note) // there a script finds the key
       expect((await runServer(['key', 'list'], { DATA_DIR })).output).not.toContain(note)
     },
     SLOW_MS,

@@ -119,16 +119,18 @@ export const makeEmptyDatabase = async (folder: string): Promise<void> => {
   else renameSync(making, folder)
 }
 
-/** Runs `bun src/server.ts …` until it ends by itself: for starts that fail and for commands. */
+/** Runs `bun src/server.ts …` until it ends by itself: for starts that fail and for commands. `output` is all that it printed. */
 export const runServer = async (args: string[], environment: Record<string, string>, withinMs = READY_WITHIN_MS) => {
   const printed: string[] = []
+  let stdout = ''
   const from = performance.now()
   const child = run(args, environment, 'pipe')
   for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk: Buffer) => printed.push(chunk.toString()))
+  child.stdout!.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
   const timer = setTimeout(() => child.kill('SIGKILL'), withinMs)
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
   clearTimeout(timer)
-  return { code, ms: performance.now() - from, output: printed.join('') }
+  return { code, ms: performance.now() - from, output: printed.join(''), stdout }
 }
 
 /** Starts `bun src/server.ts` and leaves it alone, for tests that kill it while it starts. */

@@ -56,8 +56,11 @@ export const guideForInvited = (c: Http, services: Services, session: { id: stri
   return [...intro, withAddress(c, services, agents).replaceAll(MARKERS, '')].join('\n\n')
 }
 
+// The link in force may be narrowed to some tools; where a guide names tools itself, it means the link to those.
+const MCP_LINK = new RegExp(`${IN_GUIDES}/mcp(?![/?])`, 'g')
+
 const withAddress = (c: Http, services: Services, guide: string) =>
-  guide.replaceAll(`${IN_GUIDES}/mcp`, linkInForce(c, services).url).replaceAll(IN_GUIDES, baseUrl(c, services))
+  guide.replaceAll(MCP_LINK, linkInForce(c, services).url).replaceAll(IN_GUIDES, baseUrl(c, services))
 
 // Adds the access token to a guide's commands, so that they work when they are copied. A key is sent in its place: of two Authorization headers
 // neither counts.

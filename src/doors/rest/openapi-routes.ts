@@ -145,6 +145,7 @@ const CONFIG = {
           disconnected_after: { ...NUMBER, description: 'seconds' },
           pages_open: { type: 'boolean', description: 'everybody who reaches this server may read its pages' },
           agents_md: { ...TEXT, format: 'uri', description: 'how an agent takes part' },
+          client: { ...TEXT, format: 'uri', description: 'the program parley, for npx, where this server hands it out' },
         },
       }),
     },

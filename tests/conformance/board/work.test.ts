@@ -119,6 +119,7 @@ throughEveryDoor((call) => {
       const items = [{ title: 'Something else' }, { title: 'The lexer again', paths: ['src'] }]
       const overlapping = await refused(bea('plan_work', { items, claim: true }), 'conflict')
       expect(overlapping.details).toEqual({ overlaps: [{ item_id: reserved.item_id, path: 'src/lexer', team_name: alex.team }] })
+      expect(overlapping.message).toContain('Nothing was planned') // plan_work itself takes no allow_overlap
       const waiting = [{ title: 'Wait for the lexer', depends_on: [reserved.item_id] }]
       const blocked = await refused(bea('plan_work', { items: waiting, claim: true }), 'conflict')
       expect(blocked.details).toEqual({ blocked_by: [{ item_id: reserved.item_id, title: 'Keep off the lexer' }] })
