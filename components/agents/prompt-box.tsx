@@ -35,13 +35,13 @@ export interface PromptBoxProps {
 }
 
 /** The composer of a session with an agent: a person chooses whether to prompt the agent or to write to all teams. Radio buttons and :has(),
- *  so that choosing needs no script. `alone`: there is no other team to write to. */
-export const PromptOrMessage = ({ alone, prompt, message }: { alone: boolean; prompt: ReactNode; message: ReactNode }) => (
+ *  so that choosing needs no script. `toAgent`: what is chosen at first. */
+export const PromptOrMessage = ({ toAgent, prompt, message }: { toAgent: boolean; prompt: ReactNode; message: ReactNode }) => (
   <div className="group/box shrink-0">
     <fieldset className="flex gap-0.5 px-3 pt-0.5 pb-1.5 concluded:hidden">
       <legend className="sr-only">Write to</legend>
-      <Choice id="to-agent" label="Prompt the agent" chosen={alone} />
-      <Choice id="to-teams" label="Message all teams" chosen={!alone} />
+      <Choice id="to-agent" label="Prompt the agent" chosen={toAgent} />
+      <Choice id="to-teams" label="Message all teams" chosen={!toAgent} />
     </fieldset>
     <div className="not-group-has-[#to-agent:checked]/box:hidden concluded:hidden">{prompt}</div>
     <div className="not-group-has-[#to-teams:checked]/box:hidden">{message}</div>

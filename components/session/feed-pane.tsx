@@ -50,7 +50,7 @@ export const FeedPane = ({ session, link, composer }: Props & { composer: Compos
     <Listening {...session} />
     {session.agent && composer.person?.role === 'person' ? (
       <PromptOrMessage
-        alone={!session.teams.some(({ agent, polling, status }) => !agent && (polling || status === 'asleep'))}
+        toAgent={!composer.answers && !session.teams.some(({ agent, polling, status }) => !agent && (polling || status === 'asleep'))}
         prompt={<PromptBox {...session.agent.prompt} />}
         message={<Composer {...composer} />}
       />

@@ -26,6 +26,8 @@ export const listenToKeys = (rows, toEnd) => {
   }
   skipInTabOrder(rows.children)
   new MutationObserver((changes) => changes.forEach(({ addedNodes }) => skipInTabOrder(addedNodes))).observe(rows, { childList: true })
+  addEventListener('click', ({ target }) => target.closest('[href="#message"]') && toComposer())
+  if (location.hash === '#message') toComposer()
   addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.('input, textarea, select')) return
     if (document.querySelector('dialog[open]')) return
@@ -59,9 +61,12 @@ const skipInTabOrder = (some) => {
   }
 }
 
+// Where there is a box for prompts as well, the one for messages may be hidden (components/agents/prompt-box.tsx).
 const toComposer = () => {
-  if ($('message')) location.hash = 'message'
-  $('message')?.focus()
+  if (!$('message')) return
+  if ($('to-teams')) $('to-teams').checked = true
+  location.hash = 'message'
+  $('message').focus()
 }
 
 const toDocument = () => {

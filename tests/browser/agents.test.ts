@@ -8,7 +8,7 @@ import { HOSTILE } from '../support/payloads.ts'
 import { KEY, MOBILE, openLive, serveSite, withSite } from '../support/site.ts'
 
 const SOON = { timeout: 30_000 }
-const { parley, using, asRobin } = withSite()
+const { parley, using, robin, asRobin } = withSite()
 
 let started: Promise<Agents> | undefined
 const agentsOf = () => (started ??= startAgents(parley, { parallel: 64 }))
@@ -175,6 +175,58 @@ test.each([
     expect(complaints).toEqual([])
   }),
 )
+
+test.each([true, false])('what a team that is gone asked a person is answered, not prompted; with script: %s', (javaScriptEnabled) =>
+  using({ javaScriptEnabled }, async (page, complaints) => {
+    const agents = await agentsOf()
+    const session = await agents.create()
+    const at = `/sessions/${session}`
+    const cookie = await robin()
+    await fetch(`${parley.url}/api${at}/messages`, { method: 'POST', headers: { cookie }, body: 'I am here.' })
+    const bea = await parley.post(`${at}/join`, { team_name: "Bea's Team" })
+    const question = { content: { text: 'Shall we ship it?' }, to: ['Robin'], expects_reply: true }
+    const { message_id, cursor } = await parley.post(`${at}/messages`, question, bea.team_id)
+    await asRobin(page, at)
+    expect([await page.isVisible('#prompt'), await page.isVisible('#message')]).toEqual([true, false]) // nobody else is there
+    await page.goto(`/approvals?meeting=${session}`)
+    await page.locator('main').getByRole('link', { name: 'Answer' }).click()
+    await page.locator('#composer', { hasText: `Answers Bea's Team, #${cursor}` }).waitFor(SOON)
+    expect([await page.isVisible('#prompt'), await page.isVisible('#message')]).toEqual([false, true])
+    await page.keyboard.type('Yes.') // the focus is there
+    await page.click('#composer [aria-label=Send]')
+    await page.locator('.row-message', { hasText: "answers Bea's Team" }).waitFor(SOON)
+    const read = await fetch(`${parley.url}/api${at}/messages`, { headers: { 'x-team-id': bea.team_id! } })
+    const { messages } = (await read.json()) as { messages: Record<string, unknown>[] }
+    expect(messages.at(-1)).toMatchObject({ team: 'Robin', reply_to: message_id, content: { text: 'Yes.' } })
+    expect(complaints).toEqual([])
+  }),
+)
+
+test('whatever leads to the box for messages shows it in the place of the one for prompts', () =>
+  using({}, async (page, complaints) => {
+    const agents = await agentsOf()
+    const at = `/sessions/${await agents.create()}`
+    await asRobin(page)
+    const [prompt, message] = [page.locator('#prompt'), page.locator('#message')]
+    const leads = async (way: () => Promise<unknown>) => {
+      await page.click('label:has(#to-agent)')
+      await message.waitFor({ state: 'hidden', ...SOON })
+      await way()
+      await page.locator('#message:focus').waitFor(SOON)
+      expect(await prompt.isVisible()).toBe(false)
+    }
+    await openLive(page, at)
+    await leads(async () => {
+      await page.locator('h1').click()
+      await page.keyboard.press('c')
+    })
+    for (const _ of ['the address changes', 'it stays'])
+      await leads(() => page.locator('a', { hasText: 'Skip to the composer' }).press('Enter'))
+    await page.goto('/')
+    await page.goto(`${at}#message`)
+    await page.locator('#message:focus').waitFor(SOON)
+    expect(complaints).toEqual([])
+  }))
 
 test('without script a person prompts, forks into a new session, interrupts and denies', () =>
   using({ javaScriptEnabled: false }, async (page) => {
