@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { NotSent, ProblemNote } from '../forms/act-form.tsx'
+import { NotSent, ProblemNote, SessionOver } from '../forms/act-form.tsx'
 import { FormField, type Problem } from '../forms/form-field.tsx'
 import { cn } from '../parts/cn.ts'
 import { Icon } from '../parts/icon.tsx'
@@ -35,7 +35,7 @@ export interface PromptBoxProps {
 }
 
 /** The composer of a session with an agent: a person chooses whether to prompt the agent or to write to all teams. Radio buttons and :has(),
- *  so that choosing needs no script. `toAgent`: what is chosen at first. */
+ *  so that choosing needs no script. `toAgent`: what is chosen at first. Once the session is over, a form shows as long as it has text. */
 export const PromptOrMessage = ({ toAgent, prompt, message }: { toAgent: boolean; prompt: ReactNode; message: ReactNode }) => (
   <div className="group/box shrink-0">
     <fieldset className="flex gap-0.5 px-3 pt-0.5 pb-1.5 concluded:hidden">
@@ -43,8 +43,8 @@ export const PromptOrMessage = ({ toAgent, prompt, message }: { toAgent: boolean
       <Choice id="to-agent" label="Prompt the agent" chosen={toAgent} />
       <Choice id="to-teams" label="Message all teams" chosen={!toAgent} />
     </fieldset>
-    <div className="not-group-has-[#to-agent:checked]/box:hidden concluded:hidden">{prompt}</div>
-    <div className="not-group-has-[#to-teams:checked]/box:hidden">{message}</div>
+    <div className="group-has-[#to-teams:checked]/box:live:hidden">{prompt}</div>
+    <div className="group-has-[#to-agent:checked]/box:live:hidden">{message}</div>
   </div>
 )
 
@@ -67,10 +67,11 @@ export const PromptBox = (props: PromptBoxProps) => {
       hx-post={action}
       hx-swap="outerHTML"
       hx-disable="find button"
-      className="group/prompt grid gap-2 px-3 pb-3"
+      className="group/prompt grid gap-2 px-3 pb-3 concluded:has-[textarea:placeholder-shown]:hidden"
     >
       {problem && <ProblemNote problem={problem} />}
       <NotSent />
+      <SessionOver />
       <input type="hidden" name="key" value={idempotencyKey} />
       <div className="relative min-w-0">
         <Textarea
@@ -91,7 +92,7 @@ export const PromptBox = (props: PromptBoxProps) => {
           size="icon"
           aria-label="Send the prompt"
           title="Send the prompt (Ctrl or ⌘ with Enter)"
-          className="absolute right-1 bottom-1 size-7.5"
+          className="absolute right-1 bottom-1 size-7.5 concluded:hidden"
         >
           <Icon name="send" />
         </Button>
@@ -107,7 +108,7 @@ const How = (props: PromptBoxProps) => {
   const { sessionId, values = {}, whole = values.mode !== undefined } = props
   const address = `/sessions/${sessionId}/prompt`
   return (
-    <details className="text-[12.5px]" open={whole} {...(!whole && { 'data-trace': `${address}?part`, 'data-once': '' })}>
+    <details className="text-[12.5px] concluded:hidden" open={whole} {...(!whole && { 'data-trace': `${address}?part`, 'data-once': '' })}>
       <summary id={SUMMARY} className="w-fit cursor-pointer text-muted-foreground hover:text-foreground">
         {whole ? <HowItGoesOn /> : GOES_ON}
       </summary>

@@ -87,6 +87,13 @@ export const NotSent = ({ typed = true }: { typed?: boolean }) => (
   </p>
 )
 
+/** In a form for messages or prompts. Shows once the session is concluded or archived. */
+export const SessionOver = () => (
+  <p role="status" className="hidden px-1 text-[12.5px] text-muted-foreground concluded:block">
+    The session is over. Your text was not sent.
+  </p>
+)
+
 interface Props {
   act: FormView
   heading: 'h1' | 'h2'

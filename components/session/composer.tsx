@@ -1,5 +1,5 @@
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
-import { NotSent, ProblemNote } from '../forms/act-form.tsx'
+import { NotSent, ProblemNote, SessionOver } from '../forms/act-form.tsx'
 import type { Problem } from '../forms/form-field.tsx'
 import { Icon } from '../parts/icon.tsx'
 import type { Frame } from '../site/shell.tsx'
@@ -46,9 +46,7 @@ const Form = ({ sessionId, person, idempotencyKey, answers, text = '', problem, 
     >
       {problem && <ProblemNote problem={problem} />}
       <NotSent />
-      <p role="status" className="hidden px-1 text-[12.5px] text-muted-foreground concluded:block">
-        The session is over. Your text was not sent.
-      </p>
+      <SessionOver />
       <input type="hidden" name="key" value={idempotencyKey} />
       {answers && <Answers sessionId={sessionId} {...answers} />}
       <div className="relative min-w-0">

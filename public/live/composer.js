@@ -1,11 +1,12 @@
-// The form for messages. Sending scrolls to the feed's end, where the message arrives. In a session that was concluded meanwhile nothing is sent,
-// and the text stays in the form (components/session/composer.tsx): the event is stopped before htmx gets it.
+// The forms for messages and for prompts. Sending a message scrolls to the feed's end, where it arrives. In a session that was concluded
+// meanwhile nothing is sent, and the text stays in its form (components/session/composer.tsx): the event is stopped before htmx gets it.
 import { $ } from './elements.js'
 
 export const watchComposer = (toEnd) => {
   const onSubmit = (event) => {
-    if (event.target.id !== 'composer') return
-    if ($('session-head').dataset.concluded === undefined) return $('gap') || toEnd() // beyond a gap, going to the end would load another page
+    const says = event.target.id === 'composer'
+    if (!says && event.target.id !== 'prompt-box') return
+    if ($('session-head').dataset.concluded === undefined) return says && !$('gap') && toEnd() // beyond a gap that would load another page
     event.preventDefault()
     event.stopPropagation()
   }

@@ -228,6 +228,42 @@ test('whatever leads to the box for messages shows it in the place of the one fo
     expect(complaints).toEqual([])
   }))
 
+test.each(['concluded', 'archived'])(
+  'a half-typed prompt stays when the session is %s meanwhile, and is not sent; so does a message',
+  (end) =>
+    using({}, async (page, complaints) => {
+      const agents = await agentsOf()
+      const session = await agents.create()
+      const at = `/sessions/${session}`
+      const bea = await parley.post(`${at}/join`, { team_name: "Bea's Team" })
+      await follow(page, session)
+      const [prompt, message] = [page.locator('#prompt'), page.locator('#message')]
+      await page.click('label:has(#to-teams)')
+      await message.fill('Half a word to all')
+      await page.click('label:has(#to-agent)')
+      await prompt.fill('Half a prompt')
+      await message.waitFor({ state: 'hidden', ...SOON })
+      if (end === 'concluded') await parley.post(`${at}/conclude`, { summary_section: 'It is mended.' }, bea.team_id)
+      else await agents.manage(session, 'delete')
+      for (const form of ['#prompt-box', '#composer'])
+        await page.locator(form).getByText('The session is over. Your text was not sent.').waitFor(SOON)
+      expect([await prompt.isVisible(), await message.isVisible()]).toEqual([true, true])
+      expect([await prompt.inputValue(), await message.inputValue()]).toEqual(['Half a prompt', 'Half a word to all'])
+      expect(await page.locator('#feed button[type=submit]:visible').count()).toBe(0)
+      expect(await violations(page)).toEqual([])
+      const sent: string[] = []
+      page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()))
+      for (const field of [prompt, message]) await field.press('Control+Enter')
+      await page.waitForTimeout(300)
+      expect(sent).toEqual([])
+      await prompt.fill('')
+      await prompt.waitFor({ state: 'hidden', ...SOON })
+      await page.reload()
+      for (const field of [prompt, message]) expect(await field.isVisible()).toBe(false)
+      expect(complaints).toEqual([])
+    }),
+)
+
 test('without script a person prompts, forks into a new session, interrupts and denies', () =>
   using({ javaScriptEnabled: false }, async (page) => {
     const agents = await agentsOf()

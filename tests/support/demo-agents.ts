@@ -72,6 +72,7 @@ export const startAgents = async ({ url, services }: Served, runner: Record<stri
       (await call('/control/create_session', { title: 'Empty files', worktree_id: worktree, ...more })).session_id,
     prompt: (session_id: string, prompt: string, more: Record<string, unknown> = {}, key?: string) =>
       call('/control/send_prompt', { session_id, prompt, ...more }, key),
+    manage: (session_id: string, action: 'start' | 'stop' | 'delete') => call('/control/manage_session', { session_id, action }),
     /** Takes what there is to do. */
     take: async (): Promise<{ task_id: string; session_id: string; agent_key: string }[]> =>
       (await ofRunner('take', { running: [], timeout: 0 })).tasks,
