@@ -107,8 +107,9 @@ const MeetingItems = ({ at }: { at: string }) => (
 
 const Archive = ({ at }: { at: string }) => <Item icon="archive" label="Archive…" {...inDialog(`${at}/archive`)} when="archived:hidden" />
 
-/** The attributes of a link to a form, which opens as a dialog where scripts run. */
-export const inDialog = (href: string) => ({ href, 'hx-get': href, 'hx-target': '#dialog', 'hx-swap': 'innerHTML' })
+/** The attributes of a link to a form, which opens as a dialog where scripts run. A second click while it loads is dropped: its answer would
+ *  take the place of the form that is open by then, and of what was kept for it (public/dialog.js). */
+export const inDialog = (href: string) => ({ href, 'hx-get': href, 'hx-target': '#dialog', 'hx-swap': 'innerHTML', 'hx-sync': 'drop' })
 
 const Exports = ({ at, when }: { at: string; when?: string }) => (
   <>

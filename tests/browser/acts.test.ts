@@ -376,6 +376,38 @@ test('what was typed into a dialog is there again when it is opened again, until
     expect(complaints).toEqual([])
   }))
 
+test('a double click on a slow line opens a dialog once, and what was typed before stays in it', () =>
+  using({}, async (page, complaints) => {
+    const { at } = await meeting()
+    await asRobin(page, at)
+    const link = page.getByRole('link', { name: 'Conclude' })
+    const dialog = page.getByRole('dialog')
+    const text = dialog.getByLabel('Conclusion', { exact: true })
+    await link.click()
+    await text.fill('At last.')
+    await page.keyboard.press('Escape')
+    let asked = 0
+    await page.route(`**${at}/conclude`, async (route) => {
+      asked++
+      await Bun.sleep(500)
+      await route.continue()
+    })
+    const clicked = page.evaluate(
+      () => new Promise((done) => window.addEventListener('click', ({ detail }) => detail === 2 && done('twice'), { capture: true })),
+    )
+    await link.dblclick()
+    expect(await clicked).toBe('twice')
+    await dialog.getByText('This is what you typed before.').waitFor()
+    await page.waitForTimeout(1_500) // a second answer would be here
+    expect(asked).toBe(1)
+    expect(await text.inputValue()).toBe('At last.')
+    await page.keyboard.press('Escape')
+    await link.click() // it is dropped only meanwhile
+    await dialog.waitFor()
+    expect(asked).toBe(2)
+    expect(complaints).toEqual([])
+  }))
+
 test('what is refused in a dialog is said there, over the live session, and what is done closes it', () =>
   using({}, async (page, complaints) => {
     const { at, get, feed, token, id } = await meeting()
