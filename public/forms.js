@@ -6,17 +6,22 @@ addEventListener('keydown', (event) => {
 })
 
 // A form that could not be sent, or was answered by a proxy on the way, says so and keeps the typed text; a link to a dialog says so in a
-// notice (parley.js).
+// notice (parley.js). Where this server refused it, they say why, in its words: the answer is a sentence, of which nothing is swapped in
+// (src/pages/routes.tsx).
 const REFUSED_FORM = /^<(?:form|article) / // this server answers a form that it refuses with the form, or with its card
-const showNotSent = (target) => {
-  if (target.matches('form')) target.querySelector('[role=alert][hidden]')?.removeAttribute('hidden')
-  if (target.matches('a')) document.dispatchEvent(new CustomEvent('notice', { detail: 'Parley cannot be reached. Try again.' }))
+const showNotSent = (target, why) => {
+  const place = target.matches('form') && target.querySelector('[data-unsent]')
+  if (place) {
+    place.textContent = why || `Not sent: the server cannot be reached. ${place.dataset.unsent}`
+    place.hidden = false
+  } else if (target.matches('a'))
+    document.dispatchEvent(new CustomEvent('notice', { detail: why || 'Parley cannot be reached. Try again.' }))
 }
 document.addEventListener('htmx:error', ({ target }) => showNotSent(target))
 document.addEventListener('htmx:response:error', ({ target, detail: { ctx } }) => {
   if (REFUSED_FORM.test(ctx.text) || !target.matches('form, a')) return
   ctx.swap = 'none'
-  showNotSent(target)
+  showNotSent(target, ctx.hx.reswap && ctx.text)
 })
 
 // A card that was answered in its place keeps the focus, which its button had.

@@ -80,11 +80,14 @@ const RestoredNote = () => (
   </p>
 )
 
-/** Shown by public/forms.js. `typed`: the form has a field for text. */
+/** The place where public/forms.js says why the form was not sent. `typed`: the form has a field for text. */
 export const NotSent = ({ typed = true }: { typed?: boolean }) => (
-  <p role="alert" hidden className="text-[12.5px] text-destructive-foreground">
-    Not sent: the server cannot be reached. {typed ? 'Your text is kept; send it again.' : 'Try again.'}
-  </p>
+  <p
+    role="alert"
+    data-unsent={typed ? 'Your text is kept; send it again.' : 'Try again.'}
+    hidden
+    className="text-[12.5px] text-destructive-foreground"
+  />
 )
 
 /** In a form for messages or prompts. Shows once the session is concluded or archived. */

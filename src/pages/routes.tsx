@@ -3,9 +3,11 @@ import { Hono, type MiddlewareHandler } from 'hono'
 import { ErrorPage } from '../../components/site/error-page.tsx'
 import { refuse, STATUS, type ErrorBody } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
+import { escapeInvisible } from '../core/text/escape-invisible.ts'
 import { howToRead, mayReadPage, mayReadSession } from '../doors/http/guards.ts'
 import { errorAnswer, type Env, type Http } from '../doors/http/http.ts'
 import { liveRoutes } from './live/routes.tsx'
+import { problemOf } from './forms/perform-as-person.ts'
 import { previewConclusion, showForm, submitForm, type FormName } from './forms/session-forms.tsx'
 import { frameOf, page, seeOther, toSignIn, wantsPage, type Site } from './respond.tsx'
 import { promptForm, submitInterrupt, submitPermission, submitPrompt } from './agents/acts.tsx'
@@ -179,17 +181,19 @@ const TITLES: Partial<Record<ErrorBody['code'], string>> = {
   internal_error: 'Something went wrong here',
 }
 
-/** An error as a page for people, as JSON for programs. */
+/** An error as a page for people, as JSON for programs; as a sentence for a form that htmx sent, which says it where it stands. */
 export const errorFor = (c: Http, site: Site, error: ErrorBody): Response | Promise<Response> => {
   const answer = errorAnswer(error)
   if (!wantsPage(c)) return answer
   const status = STATUS[error.code]
   const retry = answer.headers.get('retry-after')
+  const headers: Record<string, string> = retry ? { 'retry-after': retry } : {}
+  if (c.req.header('hx-request') && status < 500) return c.text(escapeInvisible(sentenceOf(error)), status, { ...headers, ...SENTENCE })
   const title = TITLES[error.code] ?? 'This did not work'
-  return page(
-    c,
-    <ErrorPage frame={frameOf(c, site)} {...{ status, title }} message={error.message} />,
-    status,
-    retry ? { 'retry-after': retry } : {},
-  )
+  return page(c, <ErrorPage frame={frameOf(c, site)} {...{ status, title }} message={error.message} />, status, headers)
 }
+
+const SENTENCE = { 'cache-control': 'no-store', 'hx-reswap': 'none' } // by which public/forms.js knows it, too
+
+const sentenceOf = (error: ErrorBody): string =>
+  error.code === 'unauthorized' ? 'You are no longer signed in. Sign in in another tab, then send this again.' : problemOf(error).text

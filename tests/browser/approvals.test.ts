@@ -378,6 +378,61 @@ test('a vote that could not be sent says so below all three buttons', () =>
     expect(said!.y).toBeGreaterThan(reject!.y + reject!.height)
   }))
 
+const SIGNED_OUT = 'You are no longer signed in. Sign in in another tab, then send this again.'
+
+test('whoever was signed out in another tab is told so by each form, and signed in again there sends what was typed', () =>
+  using(WIDE, async (page, _, context) => {
+    const { id, propose } = await room()
+    const one = await propose({ title: 'Freeze the syntax' })
+    for (const title of ['Freeze the printer', 'Freeze the manual']) await propose({ title })
+    await follow(page, `/approvals?meeting=${id}`)
+    await card(page, one).getByText('Reject', { exact: true }).click()
+    await card(page, one).getByLabel('Feedback').fill('Not while plugins need it.')
+    const send = card(page, one).getByRole('button', { name: 'Send rejection' })
+    const said = card(page, one).locator('[role=alert]:visible')
+    await context.clearCookies()
+    await send.click()
+    await said.getByText(SIGNED_OUT, { exact: true }).waitFor(SOON)
+    await page.locator('[id^=together-] summary').click()
+    await page.getByRole('button', { name: 'Approve all 3 as they are' }).click()
+    await page.locator('[id^=together-] [role=alert]').getByText(SIGNED_OUT, { exact: true }).waitFor(SOON)
+    await page.route(`**/approvals/${one}`, (route) => route.fulfill({ status: 502, body: '<p>A proxy' }))
+    await send.click() // what is said is why it was not sent now
+    await said.getByText('Not sent: the server cannot be reached. Your text is kept; send it again.', { exact: true }).waitFor(SOON)
+    await page.unroute(`**/approvals/${one}`)
+    await asRobin(page)
+    await send.click()
+    await card(page, one).getByText('Rejected').waitFor(SOON)
+    expect(await stateOf(one)).toMatchObject({ status: 'rejected', feedback: 'Not while plugins need it.' })
+  }))
+
+test('whoever asks too often is told so, and when to try again', async () => {
+  const busy = await serveSite({ RATE_LIMIT: '30' })
+  try {
+    const { id, propose } = await proposalRoom(busy.post)
+    const one = await propose({ title: 'Freeze the syntax' })
+    await using(
+      WIDE,
+      async (page) => {
+        await page.goto(`/sign-in?key=${KEY}&name=Robin`)
+        await page.goto(`/approvals?meeting=${id}`)
+        await page.route(`**/approvals/${one}`, async (route) => {
+          for (let status = 200; status !== 429;) status = (await fetch(`${busy.url}/api/config`)).status
+          await route.continue()
+        })
+        await card(page, one).getByRole('button', { name: 'Approve', exact: true }).click()
+        await card(page, one)
+          .locator('[role=alert]:visible')
+          .getByText(/^Too many requests in a minute\. Try again in \d+ s\.$/)
+          .waitFor(SOON)
+      },
+      busy,
+    )
+  } finally {
+    await busy.stop()
+  }
+})
+
 test('what is half typed into a card of the feed is not lost when somebody else decides it, and what was sent is not said again', () =>
   using(WIDE, async (page, complaints) => {
     const { path, propose } = await room()
