@@ -12,10 +12,12 @@
     return all[at + 1] ?? all[at - 1]
   }
 
-  const onSubmit = ({ target }) => {
+  const onSubmit = ({ target, submitter }) => {
     const card = target.closest('[data-card]')
     sent = card ? { id: card.id } : undefined
-    if (card) card.dataset.busy = '' // updates of this card by the stream wait until its form is answered (approvals.js)
+    if (!card) return
+    card.dataset.busy = '' // updates of this card by the stream wait until its form is answered (approvals.js)
+    if (submitter === document.activeElement) card.focus({ preventScroll: true }) // a button that is disabled meanwhile loses the focus
   }
 
   const beforeSwap = ({ detail: { ctx } }) => {

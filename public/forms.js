@@ -5,17 +5,17 @@ addEventListener('keydown', (event) => {
   if (form && !form.querySelector('[type=submit]:disabled')) form.requestSubmit() // disabled while the form is under way: it would be sent again
 })
 
-// A form that could not be sent, or was answered by a proxy on the way, says so and keeps the typed text; a link to a dialog says so in a
-// notice (parley.js). Where this server refused it, they say why, in its words: the answer is a sentence, of which nothing is swapped in
-// (src/pages/routes.tsx).
+// A form that could not be sent, or was answered by a proxy on the way, says so and keeps the typed text; a form without a place for that
+// (components/forms/act-form.tsx) and a link to a dialog say so in a notice (parley.js). Where this server refused it, they say why, in its
+// words: the answer is a sentence, of which nothing is swapped in (src/pages/routes.tsx).
 const REFUSED_FORM = /^<(?:form|article) / // this server answers a form that it refuses with the form, or with its card
 const showNotSent = (target, why) => {
-  const place = target.matches('form') && target.querySelector('[data-unsent]')
+  if (!target.matches('form, a')) return
+  const place = target.querySelector('[data-unsent]')
   if (place) {
     place.textContent = why || `Not sent: the server cannot be reached. ${place.dataset.unsent}`
     place.hidden = false
-  } else if (target.matches('a'))
-    document.dispatchEvent(new CustomEvent('notice', { detail: why || 'Parley cannot be reached. Try again.' }))
+  } else document.dispatchEvent(new CustomEvent('notice', { detail: why || 'Parley cannot be reached. Try again.' }))
 }
 document.addEventListener('htmx:error', ({ target }) => showNotSent(target))
 document.addEventListener('htmx:response:error', ({ target, detail: { ctx } }) => {

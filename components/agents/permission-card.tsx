@@ -87,7 +87,14 @@ const Answer = ({ card }: { card: PermissionView }) => {
   const action = `/sessions/${card.session}/permission`
   return (
     <>
-      <form method="post" action={action} hx-post={action} hx-swap="none" className={`mt-2.5 grid gap-2 ${FOR_ACTORS}`}>
+      <form
+        method="post"
+        action={action}
+        hx-post={action}
+        hx-swap="none"
+        hx-disable="findAll button"
+        className={`mt-2.5 grid gap-2 ${FOR_ACTORS}`}
+      >
         <input type="hidden" name="request_id" value={card.request} />
         <Input name="message" maxLength={2_000} aria-label="A word to the agent" placeholder="A word to the agent (optional)" />
         <div className="flex gap-2">

@@ -92,6 +92,7 @@ export const TaskAct = ({ task }: { task: TaskItem }) => (
     action={`/sessions/${task.session}/interrupt`}
     hx-post={`/sessions/${task.session}/interrupt`}
     hx-swap="none"
+    hx-disable="find button"
     hidden={!task.interruptible}
     className={`shrink-0 ${FOR_ACTORS}`}
   >

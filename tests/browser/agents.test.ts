@@ -176,6 +176,62 @@ test.each([
   }),
 )
 
+test('an answer and an interrupt that were not sent say so, and each is sent once', () =>
+  using({}, async (page, _, context) => {
+    const agents = await agentsOf()
+    const session = await agents.create()
+    await agents.prompt(session, 'Drop the old fixtures.')
+    const { task_id } = await taken(agents, session)
+    const answer = agents.ask(task_id, `req-${session}`, { tool_name: 'Bash', text: 'rm -r fixtures/v2' }, 30)
+    await follow(page, session)
+    const card = page.locator('section[aria-label="Permission for Bash"]')
+    await card.locator('input[name=message]').fill('Only v2.')
+    const [allow, deny] = [card.getByRole('button', { name: 'Allow once' }), card.getByRole('button', { name: 'Deny' })]
+    const interrupt = page.getByRole('button', { name: 'Interrupt' })
+    const notice = page.locator('.notice')
+    const acts = /\/(?:permission|interrupt)$/
+    const says = async (button: typeof allow, text: string) => {
+      await page.evaluate(() => document.querySelector('.notice')?.replaceChildren())
+      await button.click()
+      await notice.getByText(text, { exact: true }).waitFor(SOON)
+    }
+    for (const button of [allow, deny, interrupt]) {
+      await page.route(acts, (route) => route.abort('connectionrefused'))
+      await says(button, 'Parley cannot be reached. Try again.')
+      await page.unroute(acts)
+      await page.route(acts, (route) => route.fulfill({ status: 502, body: '<p>A proxy' }))
+      await says(button, 'Parley cannot be reached. Try again.')
+      await page.unroute(acts)
+      await context.clearCookies()
+      await says(button, 'You are no longer signed in. Sign in in another tab, then send this again.')
+      await asRobin(page)
+    }
+    expect(await card.locator('input[name=message]').inputValue()).toBe('Only v2.')
+
+    const sent: string[] = []
+    let goOn = () => {}
+    await page.route(acts, async (route) => {
+      sent.push(route.request().postData() ?? '')
+      await new Promise<void>((resolve) => (goOn = resolve))
+      await route.continue()
+    })
+    await allow.click()
+    await card.locator('button:disabled').nth(1).waitFor(SOON)
+    await deny.click({ force: true })
+    await card.locator('input[name=message]').press('Enter')
+    goOn()
+    await card.getByText('Allowed by Robin').waitFor(SOON)
+    expect(await answer).toMatchObject({ allow: true, message: 'Only v2.' })
+    await interrupt.click()
+    await page.locator('button:disabled', { hasText: 'Interrupt' }).waitFor(SOON)
+    await interrupt.click({ force: true })
+    goOn()
+    await page.locator('.row-message', { hasText: 'Stopping' }).waitFor(SOON)
+    await page.waitForTimeout(500) // what was queued would be sent by now
+    expect(sent).toEqual([expect.stringContaining('allow=true'), ''])
+    await agents.finish(task_id, { status: 'interrupted' })
+  }))
+
 test.each([true, false])('what a team that is gone asked a person is answered, not prompted; with script: %s', (javaScriptEnabled) =>
   using({ javaScriptEnabled }, async (page, complaints) => {
     const agents = await agentsOf()

@@ -155,6 +155,26 @@ test('a person adds, edits, takes back, finishes, drops and opens again, in dial
     expect(complaints.filter((text) => !text.includes('400'))).toEqual([]) // the two refusals
   }))
 
+test('an item that could not be opened again says so', () =>
+  using(WIDE, async (page) => {
+    const { board, bea, lexer } = await scene()
+    await bea.claim(lexer)
+    await bea.update(lexer, { status: 'done', result: 'Written.' })
+    await asRobin(page)
+    await openLive(page, board)
+    const open = async () => {
+      await item(page, lexer).hover()
+      await item(page, lexer).getByRole('button', { name: 'Open again' }).click()
+    }
+    await page.locator('summary', { hasText: 'Done' }).click()
+    await page.route('**/reopen', (route) => route.abort('connectionrefused'))
+    await open()
+    await page.locator('.notice').getByText('Parley cannot be reached. Try again.', { exact: true }).waitFor(SOON)
+    await page.unroute('**/reopen')
+    await open()
+    await list(page, 'ready').filter({ hasText: 'Write the lexer' }).waitFor(SOON)
+  }))
+
 test('beside the feed the parts change places without another page: what is typed stays, and the back button knows them', () =>
   using(WIDE, async (page, complaints) => {
     const { at, board, bea, lexer } = await scene()
