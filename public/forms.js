@@ -21,7 +21,8 @@ document.addEventListener('htmx:error', ({ target }) => showNotSent(target))
 document.addEventListener('htmx:response:error', ({ target, detail: { ctx } }) => {
   if (REFUSED_FORM.test(ctx.text) || !target.matches('form, a')) return
   ctx.swap = 'none'
-  showNotSent(target, ctx.hx.reswap && ctx.text)
+  const { status } = ctx.response // all that is known of what a proxy says
+  showNotSent(target, ctx.hx.reswap ? ctx.text : /40[13]/.test(status) && 'Not sent: sign in again, in another tab.')
 })
 
 // A card that was answered in its place keeps the focus, which its button had.

@@ -401,10 +401,17 @@ test('whoever was signed out in another tab is told so by each form, and signed 
     await page.locator('[id^=together-] summary').click()
     await page.getByRole('button', { name: 'Approve all 3 as they are' }).click()
     await page.locator('[id^=together-] [role=alert]').getByText(SIGNED_OUT, { exact: true }).waitFor(SOON)
-    await page.route(`**/approvals/${one}`, (route) => route.fulfill({ status: 502, body: '<p>A proxy' }))
-    await send.click() // what is said is why it was not sent now
-    await said.getByText('Not sent: the server cannot be reached. Your text is kept; send it again.', { exact: true }).waitFor(SOON)
-    await page.unroute(`**/approvals/${one}`)
+    for (const [status, text] of [
+      [502, 'Not sent: the server cannot be reached. Your text is kept; send it again.'],
+      [401, 'Not sent: sign in again, in another tab.'],
+      [429, 'Not sent: the server cannot be reached. Your text is kept; send it again.'],
+      [403, 'Not sent: sign in again, in another tab.'],
+    ] as const) {
+      await page.route(`**/approvals/${one}`, (route) => route.fulfill({ status, body: '<p>A proxy' }))
+      await send.click() // what is said is why it was not sent this time
+      await said.getByText(text, { exact: true }).waitFor(SOON)
+      await page.unroute(`**/approvals/${one}`)
+    }
     await asRobin(page)
     await send.click()
     await card(page, one).getByText('Rejected').waitFor(SOON)
