@@ -5,7 +5,8 @@ import { $ } from './elements.js'
 export const sequenceOf = (row) => Number(/^m(\d+)$/.exec(row?.id)?.[1] ?? 0)
 
 export const firstShown = (rows) => edge(rows.firstElementChild, 'nextElementSibling')
-export const lastShown = (rows) => edge(rows.lastElementChild, 'previousElementSibling')
+/** The newest sequence that the page knows of. Its row may lie beyond a gap, and not be loaded yet. */
+export const newestKnown = (rows) => Math.max($('live').dataset.cursor, edge(rows.lastElementChild, 'previousElementSibling'))
 
 const edge = (from, step) => {
   let row = from

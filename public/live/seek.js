@@ -1,13 +1,13 @@
 // A link to a row that is not loaded leads to the page that has it. After a reload, or coming back, the page shows the row that it showed.
 import { $ } from './elements.js'
-import { atEnd, lastShown, sequenceOf } from './rows.js'
+import { atEnd, newestKnown, sequenceOf } from './rows.js'
 
 export const seekRows = ({ path, scroller, rows }) => {
   const around = Number(new URLSearchParams(location.search).get('around') ?? 0)
   const seek = (left) => {
     const sequence = left ?? Number(/^#m(\d+)$/.exec(location.hash)?.[1] ?? 0)
     if ($(`m${sequence}`)) return $(`m${sequence}`).scrollIntoView()
-    if (sequence === 0 || sequence === around || sequence > lastShown(rows)) return
+    if (sequence === 0 || sequence === around || sequence > newestKnown(rows)) return
     location[left ? 'replace' : 'assign'](`${path}?around=${sequence}#m${sequence}`)
   }
   addEventListener('hashchange', () => seek())

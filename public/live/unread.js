@@ -1,6 +1,6 @@
 // New messages: a line above the first since the last visit, and a count of those that were not seen yet.
 import { $ } from './elements.js'
-import { atEnd, firstShown, lastShown, sequenceOf } from './rows.js'
+import { atEnd, firstShown, newestKnown, sequenceOf } from './rows.js'
 import { rememberSeen } from './seen.js'
 
 const ANNOUNCE_EVERY_MS = 2_000
@@ -21,7 +21,7 @@ export const markUnread = (rows, seen) => {
 export const countUnread = ({ live, scroller, rows, onMessages }) => {
   const jump = $('jump')
   const announce = announcer()
-  let newest = lastShown(rows)
+  let newest = newestKnown(rows)
   let unseen = 0
   // Where one pane shows, the feed may lie behind another one: its end is not seen then.
   const seesEnd = () => atEnd(scroller) && !document.hidden && scroller.checkVisibility({ visibilityProperty: true })

@@ -313,6 +313,29 @@ test('older rows come by themselves, and a link to one of them leads there', () 
     expect(complaints).toEqual([])
   }))
 
+test('on a page with a gap nothing old is new, and a link leads beyond the gap', () =>
+  using({}, async (page, complaints) => {
+    const { path, say } = await room(349)
+    await openLive(page, `${path}?around=120`)
+    await page.evaluate(() => void (document.querySelector('#scroller')!.scrollTop = -600))
+    await page.locator('#m171').waitFor({ state: 'attached', ...SOON }) // the first row of the gap
+    expect(await page.evaluate(() => document.querySelector('#scroller')!.scrollTop)).toBeLessThan(-80)
+    expect(await page.title()).toBe('Shipping the parser · Parley')
+    expect(await page.locator('#jump').textContent()).toBe('Jump to latest')
+    await say('one more')
+    await page.locator('#m351').waitFor({ state: 'attached', ...SOON })
+    expect(await page.title()).toBe('(1) Shipping the parser · Parley')
+    await until(async () => (await page.locator('#news').textContent()) !== '')
+    expect(await page.locator('#news').textContent()).toBe('1 new message')
+
+    await openLive(page, `${path}?around=120`)
+    expect(await page.locator('#m300').count()).toBe(0)
+    await page.evaluate("location.hash = 'm300'")
+    await page.waitForURL('**?around=300#m300')
+    expect(await page.locator('#m300').isVisible()).toBe(true)
+    expect(complaints).toEqual([])
+  }))
+
 test('a permalink to a row that is not on the page leads to it', () =>
   using({}, async (page) => {
     const { path } = await room(349)
