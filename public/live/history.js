@@ -10,18 +10,26 @@ const whenIdle = window.requestIdleCallback ?? ((act) => setTimeout(act, 200))
 export const keepRows = ({ path, scroller, rows, load }) => {
   const older = $('older')
   const most = Math.max(MOST_ROWS, rows.childElementCount) // more only if the page was opened with all of them
+  const isFull = () => rows.childElementCount >= most
   let loading = false
-  const loadRows = async (query) => {
+  const goOn = () => {
+    loading = false
+    if (isFull()) observeScrolling()
+    else observe()
+  }
+  const loadRows = (query) => {
     if (loading) return
     loading = true
-    await load(`${path}/rows?${query}`).catch(() => {})
-    loading = false
-    observe()
+    return load(`${path}/rows?${query}`).then(goOn, goOn)
   }
   const loadOlder = () => older.dataset.before && loadRows(`before=${older.dataset.before}`)
   const loadGap = ({ dataset: { after, until } }) => loadRows(`after=${after}&until=${until}`)
   const onSight = (changes) => {
-    for (const { target, isIntersecting } of changes) if (isIntersecting) void (target === older ? loadOlder() : loadGap(target))
+    for (const { target, isIntersecting } of changes) {
+      if (!isIntersecting) continue
+      if (isFull() && atEnd(scroller)) observeScrolling()
+      else void (target === older ? loadOlder() : loadGap(target))
+    }
   }
   const sight = new IntersectionObserver(onSight, { root: scroller, rootMargin: '800px 0px' })
   const observe = () => {
@@ -29,16 +37,18 @@ export const keepRows = ({ path, scroller, rows, load }) => {
     sight.observe(older)
     if ($('gap')) sight.observe($('gap'))
   }
+  // Where a filter leaves little of the feed, both stay in sight whatever is loaded: beyond the limit each load takes somebody who scrolls.
+  const observeScrolling = () => scroller.addEventListener('scroll', observe, { once: true })
   const fill = () =>
     whenIdle(async () => {
       const { before } = older.dataset
-      if (!before || document.hidden || rows.childElementCount >= most) return
+      if (!before || document.hidden || isFull()) return
       await loadOlder()
       if (older.dataset.before !== before) fill()
     })
   const removeOldest = () => {
     const least = rows.childElementCount - most
-    if (least < REMOVED_AT_ONCE || !atEnd(scroller) || $('gap')) return
+    if (loading || least < REMOVED_AT_ONCE || !atEnd(scroller) || $('gap')) return
     for (let i = 0, sequence; i < least || !sequence; i++) {
       sequence = sequenceOf(rows.firstElementChild) // rows of edits go with the event that they stand before
       rows.firstElementChild.remove()

@@ -455,6 +455,48 @@ test(
   120_000,
 )
 
+test(
+  'past two thousand rows older ones come to those who scroll, not to a filter, and none get lost on the way',
+  () =>
+    using({}, async (page) => {
+      const { path, say } = await room(2_350)
+      let asked = 0
+      page.on('request', (request) => void (request.url().includes('/rows?') && asked++))
+      await openLive(page, path)
+      await until(async () => (await sequences(page)).length === 2_000, 60_000)
+      const before = asked
+      const choose = (filter: string) => page.locator('#feed fieldset label', { hasText: filter }).click()
+      await choose('Events')
+      const { top, bottom } = (await page.locator('#scroller').evaluate((scroller) => scroller.getBoundingClientRect().toJSON())) as DOMRect
+      const older = (await page.locator('#older').boundingBox())!
+      expect(older.y).toBeGreaterThanOrEqual(top)
+      expect(older.y + older.height).toBeLessThanOrEqual(bottom)
+      await Bun.sleep(1_500) // all would be there by then
+      expect(asked).toBe(before)
+      expect((await sequences(page)).length).toBe(2_000)
+
+      await choose('All')
+      const held = Promise.withResolvers<void>()
+      await page.route('**/rows?*', async (route) => {
+        await held.promise
+        await route.continue()
+      })
+      const asking = page.waitForRequest('**/rows?*')
+      await page.evaluate(() => document.querySelector('#older')!.scrollIntoView())
+      await asking
+      await page.evaluate(() => void (document.querySelector('#scroller')!.scrollTop = 0))
+      await Promise.all(Array.from({ length: 120 }, (_, n) => say(`more ${n}`)))
+      await until(async () => (await sequences(page)).at(-1) === 2_471)
+      held.resolve()
+      await until(async () => (await sequences(page))[0] === 252)
+      expect(await sequences(page)).toEqual(upTo(2_471).slice(251))
+      await say('and one')
+      await until(async () => (await sequences(page)).length < 2_100)
+      expect(await sequences(page)).toEqual(upTo(2_472).slice(-(await sequences(page)).length))
+    }),
+  120_000,
+)
+
 test('keys go from message to message, to the end and to the search; a message is copied', () =>
   using({ permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
     const { path } = await room(60)
