@@ -1,9 +1,11 @@
 // Loads older rows while the page is idle, up to a limit; beyond it, and in gaps, rows are loaded when one scrolls to them.
 import { $ } from './elements.js'
+import { isRefused } from './load.js'
 import { atEnd, firstShown, sequenceOf } from './rows.js'
 
 const MOST_ROWS = 2_000
 const REMOVED_AT_ONCE = 100
+const RETRY_MS = 5_000
 const whenIdle = window.requestIdleCallback ?? ((act) => setTimeout(act, 200))
 
 /** Loads rows as they are needed; returns a function that removes the oldest rows beyond the limit. */
@@ -17,10 +19,11 @@ export const keepRows = ({ path, scroller, rows, load }) => {
     if (isFull()) observeScrolling()
     else observe()
   }
+  // After a failure what is in sight would be asked for again at once. A refusal stands: the bar says so (live/stream.js).
   const loadRows = (query) => {
     if (loading) return
     loading = true
-    return load(`${path}/rows?${query}`).then(goOn, goOn)
+    return load(`${path}/rows?${query}`).then(goOn, ({ cause }) => isRefused(cause) || setTimeout(goOn, RETRY_MS))
   }
   const loadOlder = () => older.dataset.before && loadRows(`before=${older.dataset.before}`)
   const loadGap = ({ dataset: { after, until } }) => loadRows(`after=${after}&until=${until}`)

@@ -2,6 +2,7 @@
 // extension does none.
 import { connectionBar } from './bar.js'
 import { closeConnection, openConnection } from './connection.js'
+import { isRefused } from './load.js'
 
 const [FIRST_RETRY_MS, LAST_RETRY_MS, SILENT_MS, CLOSED_MS] = [500, 15_000, 40_000, 30_000]
 
@@ -52,7 +53,7 @@ export const followStream = (live, path) => {
     if (status === 204) return onClosed()
     // The log ends before what the page shows: a backup was restored, or a purge goes on, piece by piece.
     if (status === 400) return (release(), (retryTimer = setTimeout(() => location.reload(), LAST_RETRY_MS * Math.random())))
-    if (status !== 401 && status !== 403 && status !== 404) return onLost()
+    if (!isRefused(status)) return onLost()
     release()
     bar.showRefused(status)
   }
