@@ -25,7 +25,7 @@ const start = (live) => {
   offerCopies(rows, path)
   watchComposer(goToEnd)
   countTeams()
-  seekRows({ path, scroller, rows })
+  seekRows({ scroller, rows })
   markUnread(rows, seenUpTo(live.dataset.session))
   const removeOldest = keepRows({ path, scroller, rows, load })
   countUnread({ live, scroller, rows, onMessages: removeOldest })

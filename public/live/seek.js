@@ -2,17 +2,20 @@
 import { $ } from './elements.js'
 import { atEnd, newestKnown, sequenceOf } from './rows.js'
 
-export const seekRows = ({ path, scroller, rows }) => {
-  const around = Number(new URLSearchParams(location.search).get('around') ?? 0)
+export const seekRows = ({ scroller, rows }) => {
+  const { sought } = scroller.dataset
   const seek = (left) => {
     const sequence = left ?? Number(/^#m(\d+)$/.exec(location.hash)?.[1] ?? 0)
     if ($(`m${sequence}`)) return $(`m${sequence}`).scrollIntoView()
-    if (sequence === 0 || sequence === around || sequence > newestKnown(rows)) return
-    location[left ? 'replace' : 'assign'](`${path}?around=${sequence}#m${sequence}`)
+    if (sequence === 0 || sequence === Number(sought) || sequence > newestKnown(rows)) return
+    const address = new URL(location) // the board, the records and an answer stay
+    address.searchParams.set('around', sequence)
+    address.hash = `m${sequence}`
+    location[left ? 'replace' : 'assign'](address)
   }
   addEventListener('hashchange', () => seek())
   scroller.addEventListener('scrollend', () => history.replaceState({ row: atEnd(scroller) ? 0 : rowAtTop(scroller, rows) }, ''))
-  showSought($(`m${scroller.dataset.sought}`))
+  showSought($(`m${sought}`))
   seek(history.state?.row)
 }
 

@@ -406,6 +406,37 @@ test('who comes back, or loads the page again, is where they were', () =>
     expect(complaints).toEqual([])
   }))
 
+test('who loads the page again further up keeps what stands beside the feed, and the question that they answer', () =>
+  using({}, async (page, complaints) => {
+    const { path, alex, say, post } = await room(250)
+    await asRobin(page, path)
+    await page.locator('#message').fill('I am here.')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await row(page, 'I am here.')
+    const question = { content: { text: 'Shall we ship it?' }, to: ['Robin'], expects_reply: true }
+    const { cursor } = await post(`${path}/messages`, question, alex.team_id)
+    await say('meanwhile')
+    const last = Number(cursor) + 1
+    for (const [at, sign] of [
+      [`${path}/board`, '[data-panel=board]'],
+      [`${path}/records?type=decision`, '[data-panel=records]'],
+      [`${path}?answer=${cursor}`, '#composer [name=reply_to]'],
+    ] as const) {
+      await openLive(page, at)
+      await until(async () => (await sequences(page)).length === last)
+      await page.evaluate(() => document.getElementById('m90')!.scrollIntoView())
+      await page.waitForFunction(() => history.state?.row === 90)
+      await page.reload()
+      await page.waitForURL('**around=90#m90')
+      const { pathname, searchParams } = new URL(page.url())
+      searchParams.delete('around')
+      expect(pathname + (searchParams.size > 0 ? `?${searchParams}` : '')).toBe(at)
+      expect(await page.locator(sign).count()).toBe(1)
+      expect(await page.locator('#m90').isVisible()).toBe(true)
+    }
+    expect(complaints).toEqual([])
+  }))
+
 test('on paper there is all of the feed and all of the document, dark on white', () =>
   using({}, async (page) => {
     const { path, post, bea } = await room(60)
