@@ -9,7 +9,6 @@ import { $ } from './live/elements.js'
 import { keepRows } from './live/history.js'
 import { listenToKeys } from './live/keys.js'
 import { countTeams } from './live/roster.js'
-import { toEnd } from './live/rows.js'
 import { seekRows } from './live/seek.js'
 import { seenUpTo } from './live/seen.js'
 import { followStream } from './live/stream.js'
@@ -19,11 +18,10 @@ const start = (live) => {
   const path = `/sessions/${live.dataset.session}`
   const [scroller, rows] = [$('scroller'), $('rows')]
   const load = loadInto(live)
-  const goToEnd = () => toEnd(path, scroller)
-  $('jump').addEventListener('click', goToEnd)
-  listenToKeys(rows, goToEnd)
+  $('jump').addEventListener('click', () => scroller.scrollTo({ top: 0 }))
+  listenToKeys(rows)
   offerCopies(rows, path)
-  watchComposer(goToEnd)
+  watchComposer()
   countTeams()
   seekRows({ scroller, rows })
   markUnread(rows, seenUpTo(live.dataset.session))

@@ -36,6 +36,7 @@ export const SessionPage = ({ frame, session, link, side, composer }: Props) => 
   >
     <main id="main" className="flex min-h-0 flex-1 flex-col">
       {side && <SideFiles />}
+      {session.feed.sought !== undefined && <script src="/public/gap.js" defer />}
       <Head session={session} person={frame.person} />
       <Conclusion document={session.document} />
       <PaneTabs session={session.id} side={side?.name ?? 'document'} counts={session.counts} version={session.document.version} />

@@ -2,11 +2,12 @@
 // meanwhile nothing is sent, and the text stays in its form (components/session/composer.tsx): the event is stopped before htmx gets it.
 import { $ } from './elements.js'
 
-export const watchComposer = (toEnd) => {
+export const watchComposer = () => {
   const onSubmit = (event) => {
     const says = event.target.id === 'composer'
     if (!says && event.target.id !== 'prompt-box') return
-    if ($('session-head').dataset.concluded === undefined) return says && !$('gap') && toEnd() // beyond a gap that would load another page
+    // Beyond a gap, going to the end would load another page.
+    if ($('session-head').dataset.concluded === undefined) return says && !$('gap') && $('jump').click()
     event.preventDefault()
     event.stopPropagation()
   }

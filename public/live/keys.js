@@ -13,11 +13,11 @@ const HELP = {
   '?': 'These keys',
 }
 
-export const listenToKeys = (rows, toEnd) => {
+export const listenToKeys = (rows) => {
   const KEYS = {
     j: () => step(rows, 1),
     k: () => step(rows, -1),
-    g: toEnd,
+    g: () => $('jump').click(),
     c: toComposer,
     d: toDocument,
     b: () => toSide('board'),

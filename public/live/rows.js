@@ -15,5 +15,3 @@ const edge = (from, step) => {
 }
 
 export const atEnd = (scroller) => scroller.scrollTop > -80 // counted from the end (session.css, feed-scroll)
-
-export const toEnd = (path, scroller) => ($('gap') ? location.assign(path) : scroller.scrollTo({ top: 0 }))

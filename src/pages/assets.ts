@@ -31,6 +31,7 @@ const TYPES = {
   'dialog.js': 'text/javascript; charset=utf-8',
   'sides.js': 'text/javascript; charset=utf-8',
   'agents.js': 'text/javascript; charset=utf-8',
+  'gap.js': 'text/javascript; charset=utf-8',
   'sw.js': 'text/javascript; charset=utf-8',
   'icon.svg': 'image/svg+xml',
   'geist.woff2': 'font/woff2',

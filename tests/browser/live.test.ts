@@ -336,6 +336,33 @@ test('on a page with a gap nothing old is new, and a link leads beyond the gap',
     expect(complaints).toEqual([])
   }))
 
+test('the button that leads to the newest beyond a gap asks whoever has typed something, and leaves what stands beside the feed', () =>
+  using({}, async (page, complaints) => {
+    const { path } = await room(349)
+    await asRobin(page)
+    let goes = false
+    page.on('dialog', (dialog) => (goes ? dialog.accept() : dialog.dismiss()))
+    const jump = () => page.locator('#jump').click()
+    const isAt = async (at: string) => {
+      await page.waitForURL((url) => url.pathname + url.search + url.hash === at)
+      await page.locator('#m350').waitFor(SOON)
+    }
+    await openLive(page, `${path}/board?around=120#m120`)
+    await page.locator('#message').fill('half a thought')
+    await jump()
+    expect(complaints).toEqual([expect.stringContaining('dialog: The newest messages are on another page')])
+    expect(page.url()).toEndWith('#m120')
+    expect(await page.locator('#message').inputValue()).toBe('half a thought')
+    goes = true
+    await jump()
+    await isAt(`${path}/board`)
+    await openLive(page, `${path}?answer=7&around=120`)
+    await page.locator('#scroller').focus()
+    await page.keyboard.press('g')
+    await isAt(`${path}?answer=7`)
+    expect(complaints.length).toBe(2) // there was nothing to lose
+  }))
+
 test('rows that could not be loaded are asked for again after a while, and no more once that is refused', () =>
   using({}, async (page) => {
     const { path } = await room(349)
