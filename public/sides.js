@@ -59,11 +59,19 @@
     return done
   }
 
+  // The link that was followed is gone, or hidden, where it stood in what was in place: the focus goes to the one that stands there now.
+  const keepFocus = (name) => {
+    const { activeElement: at } = document
+    const isSeen = (link) => link.checkVisibility()
+    if (at === document.body || !isSeen(at)) [...document.querySelectorAll(`[data-side=${name}]`)].find(isSeen)?.focus()
+  }
+
   const go = async ({ pathname, search, hash, href }, name) => {
     const done = await put(name, search)
     if (done === undefined) return
     if (!done) return location.assign(href)
     history.pushState(null, '', pathname + search)
+    keepFocus(name)
     if (hash) location.hash = hash // scrolls there, and marks it
     else document.querySelector('#panel [role=region]')?.scrollTo(0, 0)
   }

@@ -218,6 +218,29 @@ test('beside the feed the parts change places without another page: what is type
     expect(complaints).toEqual([])
   }))
 
+test('whoever chooses a part by the keyboard goes on from its link', () =>
+  using(WIDE, async (page, complaints) => {
+    const { at } = await scene()
+    await openLive(page, at)
+    const choose = async (from: string, name: string) => {
+      await page.locator(`${from} nav [data-side=${name}]`).focus()
+      await page.keyboard.press('Enter')
+    }
+    const hasFocus = (place: string, name: string) =>
+      page.waitForFunction(([within, side]) => document.activeElement?.matches(`${within} nav [data-side=${side}]`), [place, name], SOON)
+    await choose('#document', 'board')
+    await hasFocus('#panel', 'board')
+    await choose('#panel', 'records')
+    await hasFocus('#panel', 'records')
+    await choose('#panel', 'document')
+    await hasFocus('#document', 'document')
+    await page.locator('#scroller').focus()
+    await page.keyboard.press('b') // the focus is on nothing that goes
+    await page.locator('.board').waitFor(SOON)
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('scroller')
+    expect(complaints).toEqual([])
+  }))
+
 test('of two parts that are chosen one right after the other, the later one stays, whichever answer comes first', () =>
   using(WIDE, async (page, complaints) => {
     const { at, board } = await scene()
