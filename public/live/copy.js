@@ -5,7 +5,7 @@ import { sequenceOf } from './rows.js'
 export const offerCopies = (rows, path) => {
   const copy = $('copy-message')
   const offer = ({ target }) => {
-    const row = target.closest?.('.row-message')
+    const row = target.closest?.('.row-message.group')
     if (!row || copy.parentElement === row || copy.matches('.copied')) return // the tick stays with the message that was copied
     copy.hidden = false
     row.append(copy)

@@ -467,6 +467,22 @@ test('what is half typed into a card of the feed is not lost when somebody else 
     expect(complaints).toEqual([])
   }))
 
+test('a row that waits for a person takes no button that copies a message', () =>
+  using(WIDE, async (page, complaints) => {
+    const { path, say, propose } = await room()
+    const { cursor } = await say('I would freeze it.')
+    const id = await propose({ title: 'Freeze the syntax' })
+    await follow(page, path)
+    const copy = page.locator(`#m${cursor} #copy-message`)
+    await page.locator(`#m${cursor}`).hover()
+    await copy.waitFor(SOON)
+    await card(page, id).hover()
+    await card(page, id).getByRole('button').first().focus()
+    expect(await page.locator('.row-message', { has: card(page, id) }).count()).toBe(1)
+    expect(await copy.count()).toBe(1)
+    expect(complaints).toEqual([])
+  }))
+
 const twoSites = withTwoSites()
 
 test('what somebody else decides at another instance changes the open cards within 500 ms, in the inbox and in the feed', async () => {
