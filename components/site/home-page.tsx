@@ -191,7 +191,8 @@ const NoSessions = ({ link }: { link: ServerLink }) => (
   <div className="mt-5 rounded-lg border bg-card shadow-xs">
     <Empty icon={<Icon name="users" />} title="No session yet">
       Connect an agent and ask it to create a session, or open one yourself.
-      <div className="mx-auto mt-5 grid max-w-2xl gap-3">
+      {/* The page is refreshed, and the script has shown their buttons. */}
+      <div hx-morph-skip="" className="mx-auto mt-5 grid max-w-2xl gap-3">
         <Snippet {...connecting(link)} />
         <Snippet label="curl" code={curlCreate(link)} />
       </div>

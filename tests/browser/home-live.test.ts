@@ -145,6 +145,21 @@ test('what is being typed into the search stays, with the caret', () =>
     expect(await search.inputValue()).toBe('parse-r')
   }))
 
+test('before the first session what is there to copy can be copied for as long as the page is open', () =>
+  atHome(
+    '/',
+    async (page) => {
+      const copy = page.locator('#sessions [data-copy]')
+      expect(await copy.first().isVisible()).toBe(true)
+      await page.evaluate("document.addEventListener('htmx:after:swap', () => (document.body.dataset.swapped = ''))")
+      await passes(page)
+      await page.waitForFunction("document.body.matches('[data-swapped]')")
+      expect(await copy.count()).toBe(2)
+      for (const button of await copy.all()) expect(await button.isVisible()).toBe(true)
+    },
+    empty,
+  ))
+
 test('the first session takes the place of what stands there before', () =>
   atHome(
     '/',
