@@ -542,7 +542,7 @@ test(
   'past two thousand rows older ones come to those who scroll, not to a filter, and none get lost on the way',
   () =>
     using({}, async (page) => {
-      const { path, say } = await room(2_350)
+      const { path, bea, say, post } = await room(2_350)
       let asked = 0
       page.on('request', (request) => void (request.url().includes('/rows?') && asked++))
       await openLive(page, path)
@@ -576,6 +576,17 @@ test(
       await say('and one')
       await until(async () => (await sequences(page)).length < 2_100)
       expect(await sequences(page)).toEqual(upTo(2_472).slice(-(await sequences(page)).length))
+
+      for (let n = 1; n <= 60; n++) await post(`${path}/metadata`, { title: `Shipping ${n}`, reason: 'It grew.' }, bea.team_id)
+      await until(async () => (await sequences(page)).at(-1) === 2_532)
+      await choose('Events')
+      for (const by of [-10_000, 20]) {
+        const before = asked
+        await page.evaluate((by) => document.querySelector('#scroller')!.scrollBy(0, by), by)
+        await until(() => asked > before)
+        await Bun.sleep(1_000)
+        expect(asked).toBeLessThan(before + 3) // of five that there are
+      }
     }),
   120_000,
 )
