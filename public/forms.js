@@ -12,10 +12,10 @@ const REFUSED_FORM = /^<(?:form|article) / // this server answers a form that it
 const showNotSent = (target, why) => {
   if (!target.matches('form, a')) return
   const place = target.querySelector('[data-unsent]')
-  if (place) {
-    place.textContent = why || `Not sent: the server cannot be reached. ${place.dataset.unsent}`
-    place.hidden = false
-  } else document.dispatchEvent(new CustomEvent('notice', { detail: why || 'Parley cannot be reached. Try again.' }))
+  const text = why || `${place ? 'Not sent: the server' : 'Parley'} cannot be reached. ${place?.dataset.unsent ?? 'Try again.'}`
+  if (!place) return document.dispatchEvent(new CustomEvent('notice', { detail: text }))
+  place.textContent = text
+  place.hidden = false
 }
 document.addEventListener('htmx:error', ({ target }) => showNotSent(target))
 document.addEventListener('htmx:response:error', ({ target, detail: { ctx } }) => {

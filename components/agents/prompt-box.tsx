@@ -141,7 +141,7 @@ export const HowItGoesOn = () => (
 
 /** How a prompt goes on, and for a new session where and with whom. */
 export const PromptChoices = ({ agents, bypass, unable, values = {} }: Pick<PromptBoxProps, 'agents' | 'bypass' | 'unable' | 'values'>) => (
-  <div id={CHOICES} className="thin-scroll mt-2 grid max-h-[28dvh] gap-3 overflow-y-auto">
+  <div id={CHOICES} className="thin-scroll mt-2 grid max-h-[30dvh] gap-3 overflow-y-auto">
     <fieldset className="grid gap-1.5 sm:grid-cols-3">
       <legend className="sr-only">How it goes on</legend>
       {Object.entries(MODES).map(([mode, { label, about }]) => (

@@ -113,7 +113,7 @@ export const Conclusion = ({ document: { conclusion } }: { document: SharedDocum
           tabIndex={0}
           role="region"
           aria-label="The conclusion"
-          className="prose prose-sm md-feed thin-scroll fades mt-1.5 max-h-[26dvh] max-w-4xl overflow-y-auto"
+          className="prose prose-sm md-feed thin-scroll fades mt-1.5 max-h-[30dvh] max-w-4xl overflow-y-auto"
           dangerouslySetInnerHTML={{ __html: renderMarkdown(conclusion) }}
         />
         {conclusion.length > LONG && (

@@ -85,7 +85,7 @@ export const ConclusionFields = ({ values, problem, at }: FieldsProps) => (
       required
       autoFocus
       maxLength={64 * 1024}
-      className="max-h-[45dvh] min-h-44 font-mono text-[12.5px]"
+      className="max-h-[40dvh] min-h-44 font-mono text-[12.5px]"
       hx-post={`${at}/conclude/preview`}
       hx-trigger="input changed delay:300ms"
       hx-target="#preview"

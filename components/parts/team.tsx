@@ -18,9 +18,9 @@ export const initials = (name: string): string =>
     .toUpperCase()
 
 const SIZES = {
-  default: 'size-7 rounded-md text-[10.5px]',
-  small: 'size-6 rounded-[5px] text-[9.5px]',
-  tiny: 'size-4.5 rounded-[4px] text-[7.5px]',
+  default: 'size-7 rounded-md text-[11px]',
+  small: 'size-6 rounded text-[9px]',
+  tiny: 'size-4.5 rounded text-[8px]',
 }
 
 export const TeamMark = ({ team, size = 'default', faded }: { team: Team; size?: keyof typeof SIZES; faded?: boolean }) => (

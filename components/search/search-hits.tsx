@@ -35,7 +35,7 @@ export interface SessionMatch {
 }
 
 const ROW = 'relative flex gap-3 px-4 py-3 hover:bg-accent/50 has-focus-visible:bg-accent/60'
-const ROW_LINK = 'row-link truncate text-[14px] font-medium tracking-[-0.005em]'
+const ROW_LINK = 'row-link truncate text-[14px] font-medium'
 const ABOUT = 'flex flex-wrap items-center gap-x-2 gap-y-0.5 text-[12px] text-muted-foreground'
 const WITHIN = 'relative z-10 leading-6 underline-offset-2 hover:text-foreground hover:underline'
 

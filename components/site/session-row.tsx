@@ -55,7 +55,7 @@ export const SessionRow = ({ session, terms = [] }: { session: SessionSummary; t
       <div className="flex items-center gap-x-2 gap-y-1 max-sm:flex-wrap">
         <a
           href={`/sessions/${session.id}`}
-          className="row-link text-[14px] leading-5 font-medium tracking-[-0.005em] wrap-anywhere max-sm:line-clamp-2 max-sm:basis-full sm:truncate"
+          className="row-link text-[14px] leading-5 font-medium wrap-anywhere max-sm:line-clamp-2 max-sm:basis-full sm:truncate"
         >
           <Marked text={session.title} terms={terms} />
         </a>
