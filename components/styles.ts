@@ -36,7 +36,7 @@ const BOARD_STYLES: Build = {
   command: (folder) => [tailwind(), '--input', 'components/board.css', '--output', `${folder}/board.css`, '--minify'],
 }
 // What only some pages load, or a page only when it is wanted.
-const PARTS = ['agents', 'approvals', 'cards', 'counted', 'dialog', 'gap', 'home', 'push', 'settings', 'sides', 'trace'].map(
+const PARTS = ['agents', 'approvals', 'cards', 'counted', 'dialog', 'gap', 'help', 'home', 'push', 'settings', 'sides', 'trace'].map(
   (name) => `${name}.js`,
 )
 const SCRIPTS: Build = {

@@ -2,6 +2,7 @@
 // part, and keys lead from card to card. Nothing that is read or typed moves.
 import { keepIn } from './kept.js'
 import { connectionBar } from './live/bar.js'
+import { showKeys } from './shown-keys.js'
 
 {
   const [RETRY_MS, SILENT_MS, AT_ONCE] = [10_000, 40_000, 50]
@@ -178,7 +179,7 @@ import { connectionBar } from './live/bar.js'
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return
     if (event.key === 'Escape') return close()
     if (event.target.closest?.('input, textarea, select')) return
-    if (event.key === '?') return document.dispatchEvent(new CustomEvent('keys', { detail: HELP }))
+    if (event.key === '?') return showKeys(HELP)
     if (!Object.hasOwn(KEYS, event.key)) return
     event.preventDefault() // otherwise the letter would be typed into the field that gets the focus
     KEYS[event.key]()

@@ -81,17 +81,3 @@ addEventListener('keydown', (event) => {
   if (search) search.focus()
   else document.querySelector('a[href="/search"]')?.click() // a link where the field has no room; guests have neither
 })
-
-// The keys of a page, in a dialog: live/keys.js and approvals.js send them.
-document.addEventListener('keys', ({ detail: keys }) => {
-  const dialog = document.createElement('dialog')
-  dialog.className = 'm-auto rounded-xl border bg-card p-5 text-[13px] text-foreground shadow-xl backdrop:bg-black/40'
-  dialog.ariaLabel = 'Keys'
-  dialog.setAttribute('closedby', 'any')
-  dialog.innerHTML = Object.entries(keys)
-    .map(([key, does]) => `<p class="flex gap-3"><kbd class="w-7">${key}</kbd>${does}</p>`)
-    .join('')
-  dialog.addEventListener('close', () => dialog.remove())
-  document.body.append(dialog)
-  dialog.showModal()
-})

@@ -1,18 +1,6 @@
 // Keys: from row to row, to the end, to the composer, and to what stands beside the feed.
 import { $ } from './elements.js'
 
-const HELP = {
-  'j k': 'Next row, previous row',
-  g: 'Newest message',
-  c: 'Write a message',
-  d: 'Document',
-  b: 'Board',
-  r: 'Records',
-  i: 'What waits for you',
-  '/': 'Search',
-  '?': 'These keys',
-}
-
 export const listenToKeys = (rows) => {
   const KEYS = {
     j: () => step(rows, 1),
@@ -22,7 +10,7 @@ export const listenToKeys = (rows) => {
     d: toDocument,
     b: () => toSide('board'),
     r: () => toSide('records'),
-    '?': () => document.dispatchEvent(new CustomEvent('keys', { detail: HELP })),
+    '?': loadHelp,
   }
   skipInTabOrder(rows.children)
   new MutationObserver((changes) => changes.forEach(({ addedNodes }) => skipInTabOrder(addedNodes))).observe(rows, { childList: true })
@@ -77,3 +65,9 @@ const toDocument = () => {
 
 // Of the links in the pane and in the tabs one shows.
 const toSide = (name) => [...document.querySelectorAll(`[data-side=${name}]`)].find((link) => link.checkVisibility())?.click()
+
+const loadHelp = () => {
+  const script = document.createElement('script')
+  script.src = '/public/help.js'
+  document.head.append(script)
+}

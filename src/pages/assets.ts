@@ -32,6 +32,7 @@ const TYPES = {
   'sides.js': 'text/javascript; charset=utf-8',
   'agents.js': 'text/javascript; charset=utf-8',
   'gap.js': 'text/javascript; charset=utf-8',
+  'help.js': 'text/javascript; charset=utf-8',
   'sw.js': 'text/javascript; charset=utf-8',
   'icon.svg': 'image/svg+xml',
   'geist.woff2': 'font/woff2',

@@ -1,0 +1,14 @@
+// Shown where somebody asks for the keys of a page: help.js, approvals.js.
+/** The keys of a page, in a dialog. */
+export const showKeys = (keys) => {
+  const dialog = document.createElement('dialog')
+  dialog.className = 'm-auto rounded-xl border bg-card p-5 text-[13px] text-foreground shadow-xl backdrop:bg-black/40'
+  dialog.ariaLabel = 'Keys'
+  dialog.setAttribute('closedby', 'any')
+  dialog.innerHTML = Object.entries(keys)
+    .map(([key, does]) => `<p class="flex gap-3"><kbd class="w-7">${key}</kbd>${does}</p>`)
+    .join('')
+  dialog.addEventListener('close', () => dialog.remove())
+  document.body.append(dialog)
+  dialog.showModal()
+}
