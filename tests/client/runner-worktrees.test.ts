@@ -368,3 +368,35 @@ test(
   },
   LONG_MS,
 )
+
+// What prune is to remove: worktrees that a runner made for sessions of these branches, all of them archived.
+const prunable = async (...branches: string[]) => {
+  const { hub, site } = await scene()
+  const runner = await site.start(hub)
+  for (const branch of branches) hub.wantWorktree({ branch, session_id: crypto.randomUUID(), repo_full_name: 'app' })
+  await until(() => hub.made.length === branches.length)
+  runner.child.kill('SIGTERM')
+  await runner.ended
+  for (const { session_id } of hub.made) hub.archived.add(session_id)
+  return {
+    site,
+    at: (branch: string): string => hub.made.find((made) => made.branch === branch).path,
+    pruned: (...words: string[]) => site.run(['runner', 'prune', '--url', hub.url, ...words], { PARLEY_RUNNER_KEY: hub.key }),
+  }
+}
+
+test(
+  'prune keeps a file that nobody has added to a commit, also where git was told to show none',
+  async () => {
+    const { site, at, pruned } = await prunable('untracked')
+    git(site.app, 'config', 'status.showUntrackedFiles', 'no')
+    writeFileSync(join(at('untracked'), 'new.txt'), 'not committed')
+    expect((await stateOf(gitIn(process.env), at('untracked'))).changed).toBe(1)
+    const { code, out } = await pruned()
+    expect([code, out]).toEqual([0, expect.stringContaining(`kept     ${at('untracked')}: 1 changed file(s) that are in no commit\n`)])
+    expect(readFileSync(join(at('untracked'), 'new.txt'), 'utf8')).toBe('not committed')
+    expect((await pruned('--yes')).out).toContain(`removed  ${at('untracked')}\n`)
+    expect(existsSync(at('untracked'))).toBe(false)
+  },
+  LONG_MS,
+)

@@ -98,7 +98,8 @@ export interface WorktreeState {
   changed: number | undefined
 }
 
-const STATUS = ['status', '--porcelain=v2', '--branch', '-z']
+// What git was told about untracked files (status.showUntrackedFiles) is not asked: they are in no commit either way.
+const STATUS = ['status', '--porcelain=v2', '--branch', '-z', '--untracked-files=normal']
 
 /** Where a worktree stands now. */
 export const stateOf = async (git: Git, path: string): Promise<WorktreeState> => {
