@@ -400,3 +400,33 @@ test(
   },
   LONG_MS,
 )
+
+test(
+  'prune asks about repositories of submodules, which git removes with the worktree, and with --yes removes both',
+  async () => {
+    const { site, at, pruned } = await prunable('checked-out', 'left', 'nested', 'never')
+    const part = site.repository('part')
+    const allowed = ['-c', 'protocol.file.allow=always', 'submodule', '--quiet']
+    for (const branch of ['checked-out', 'left', 'never']) {
+      git(at(branch), ...allowed, 'add', part, 'sub')
+      git(at(branch), 'commit', '-q', '-m', 'With a part')
+    }
+    git(at('left'), 'rm', '-q', 'sub') // its repository is there still
+    git(at('left'), 'commit', '-q', '-m', 'Without it')
+    git(site.app, 'worktree', 'remove', '--force', at('never'))
+    git(site.app, 'worktree', 'add', '-q', at('never'), 'never') // where it was never fetched
+    git(at('nested'), 'init', '-q', 'sub')
+    git(join(at('nested'), 'sub'), '-c', 'user.email=a@example.org', '-c', 'user.name=A', 'commit', '-q', '--allow-empty', '-m', 'First')
+    git(at('nested'), 'add', 'sub')
+    git(at('nested'), 'commit', '-q', '-m', 'A repository in it')
+    const there = () => ['checked-out', 'left', 'nested', 'never'].filter((branch) => existsSync(at(branch)))
+    for (const branch of there()) expect((await stateOf(gitIn(process.env), at(branch))).changed).toBe(0)
+    const { code, out } = await pruned()
+    expect([code, there()]).toEqual([0, ['checked-out', 'left', 'nested']])
+    for (const branch of there()) expect(out).toContain(`kept     ${at(branch)}: repositories of submodules, which go with it\n`)
+    expect(await pruned('--yes')).toMatchObject({ code: 0, out: expect.stringContaining('Removed 3 of the 3 worktree(s)') })
+    expect(there()).toEqual([])
+    expect(git(site.app, 'worktree', 'list').split('\n')).toHaveLength(1)
+  },
+  LONG_MS,
+)

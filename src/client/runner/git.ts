@@ -1,7 +1,7 @@
 // What the runner asks git. No shell: arguments go to git as they are, and what comes from elsewhere stands after `--` or within a ref's name.
 import { execFile } from 'node:child_process'
 import { existsSync, lstatSync, realpathSync } from 'node:fs'
-import { basename, dirname, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { concurrencyLimit } from '../../core/runtime/concurrency-limit.ts'
 
 const MOST_OUTPUT = 64 * 1024 * 1024
@@ -130,6 +130,16 @@ const stateIn = (status: string): WorktreeState => {
 /** Whether nothing but this worktree leads to its commit: it stands on no branch, and on no tag. */
 export const hasLooseHead = async (git: Git, path: string): Promise<boolean> =>
   (await git(path, 'for-each-ref', '--count=1', '--contains', 'HEAD', 'refs/heads', 'refs/tags', 'refs/remotes')) === ''
+
+/** Whether repositories of submodules belong to this worktree: git removes them with it, and only by --force. One may be left of a submodule
+ *  that the branch has no more. */
+export const hasSubmodules = async (git: Git, path: string): Promise<boolean> => {
+  if (existsSync(resolve(path, await git(path, 'rev-parse', '--git-path', 'modules')))) return true
+  const entries = (await git(path, 'ls-files', '--stage', '-z')).split('\0').filter((entry) => entry.startsWith(`${SUBMODULE} `))
+  return entries.some((entry) => existsSync(join(path, entry.slice(entry.indexOf('\t') + 1), '.git')))
+}
+
+const SUBMODULE = '160000' // the mode by which git's index has one
 
 /** Throws GitFailed, with a sentence, unless git takes this as the name of a new branch. */
 export const checkBranch = async (git: Git, folder: string, branch: string): Promise<void> => {

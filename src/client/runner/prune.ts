@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { confirmed } from '../ask.ts'
 import { Stop, type Machine } from '../machine.ts'
-import { forgetMissing, GitFailed, hasLooseHead, stateOf, type Git } from './git.ts'
+import { forgetMissing, GitFailed, hasLooseHead, hasSubmodules, stateOf, type Git } from './git.ts'
 import { archivedAmong, Refused, type HubCalls } from './hub-calls.ts'
 import { isSameHub, keepMade, madeOnes, type Made } from './worktrees.ts'
 
@@ -41,15 +41,17 @@ const isRemoved = async (machine: Machine, git: Git, { path, home }: Made, yes: 
   try {
     const { branch, changed } = await stateOf(git, path)
     if (changed === undefined) throw new GitFailed('git does not tell what has changed there')
+    const submodules = await hasSubmodules(git, path)
     const lost = [
       ...(changed > 0 ? [`${changed} changed file(s) that are in no commit`] : []),
       ...(branch === null && (await hasLooseHead(git, path)) ? ['commits that are on no branch'] : []),
+      ...(submodules ? ['repositories of submodules, which go with it'] : []),
     ].join(' and ')
     if (lost !== '' && !yes && !(await mayGo(machine, `${path} has ${lost}. Remove them for good?`))) {
       say(`kept     ${path}: ${lost}`)
       return false
     }
-    await git(home, 'worktree', 'remove', ...(changed > 0 ? ['--force'] : []), '--', path)
+    await git(home, 'worktree', 'remove', ...(changed > 0 || submodules ? ['--force'] : []), '--', path)
     say(`removed  ${path}`)
     return true
   } catch (error) {
