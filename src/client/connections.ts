@@ -1,8 +1,8 @@
 // What `connect` has changed on this machine, kept in ~/.parley so that `disconnect` can take out exactly that.
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Change, ClientName, WakeFor } from './clients.ts'
-import { parleyFolder, readOwn, reasonOf, removeFile, RUNNER, writeOwn } from './folder.ts'
+import { dropWhole, parleyFolder, readOwn, removeFile, RUNNER, writeOwn } from './folder.ts'
 import type { Insertion } from './settings/insertion.ts'
 
 /** One settings file as it was changed. */
@@ -74,15 +74,4 @@ export const dropFolder = (home: string): string[] => {
   const names = readdirSync(folder)
   const stuck = names.filter((name) => name !== RUNNER).flatMap((name) => dropWhole(join(folder, name)))
   return stuck.length > 0 || names.includes(RUNNER) ? stuck : dropWhole(folder)
-}
-
-const TRIES = 3 // a watch may write there meanwhile
-
-const dropWhole = (path: string): string[] => {
-  try {
-    rmSync(path, { recursive: true, force: true, maxRetries: TRIES })
-    return []
-  } catch (error) {
-    return [`${path} could not be removed: ${reasonOf(error)}. Remove it yourself.`]
-  }
 }

@@ -1,10 +1,11 @@
-// `disconnect CLIENT`: takes out of a client's settings what `connect` put in, and nothing else.
+// `disconnect CLIENT`: takes out of a client's settings what `connect` put in, and nothing else, and ends what wakes its agents.
 import { confirmed } from './ask.ts'
 import { CLIENTS, type ClientName } from './clients.ts'
 import { connectionsOf, dropConnection, dropFolder, type Connection } from './connections.ts'
 import { Stop, type Machine } from './machine.ts'
 import { changeAll } from './settings/change-all.ts'
 import { shownDiff, withoutChange } from './settings/plan.ts'
+import { dropEntriesOf } from './watch/sessions.ts'
 
 /** `link`: which hub, where the client is connected to several. Throws Stop where it cannot be done; nothing is changed then. */
 export const disconnect = async (machine: Machine, client: ClientName, link: string | undefined, yes: boolean): Promise<void> => {
@@ -18,7 +19,8 @@ export const disconnect = async (machine: Machine, client: ClientName, link: str
   const later = left.flatMap((each) => each.later)
   changeAll(left, () => dropConnection(machine.home, own, later))
   machine.out.write(`${title} is no longer connected to ${own.link}.\n`)
-  for (const line of dropFolder(machine.home)) machine.err.write(`${line}\n`)
+  const stuck = [...dropEntriesOf(machine.home, client, own.link), ...dropFolder(machine.home)]
+  for (const line of stuck) machine.err.write(`${line}\n`)
 }
 
 const connectionFor = (client: ClientName, all: Connection[], link: string | undefined): Connection | undefined => {

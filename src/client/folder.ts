@@ -35,6 +35,18 @@ export const removeFile = (path: string): void => {
   }
 }
 
+const TRIES = 3 // a watch may write there meanwhile
+
+/** Removes a file or a folder with all that is in it. Returns a sentence where it could not be removed. */
+export const dropWhole = (path: string): string[] => {
+  try {
+    rmSync(path, { recursive: true, force: true, maxRetries: TRIES })
+    return []
+  } catch (error) {
+    return [`${path} could not be removed: ${reasonOf(error)}. Remove it yourself.`]
+  }
+}
+
 /** Writes beside the file and puts the result in its place, or into the file where that is mounted by itself, as into a container. Throws
  *  Stop, and leaves the file as it was; where not even that can be, what stood in it lies beside it. */
 export const writeWhole = (path: string, text: string, mode: number): void => {

@@ -1,9 +1,12 @@
 import { expect, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
-import { outcomeOf } from '../support/client.ts'
+import { keepEntry } from '../../src/client/watch/sessions.ts'
+import { outcomeOf, type RunOptions } from '../support/client.ts'
+import { within } from '../support/fake-client.ts'
+import type { Hub, Team } from '../support/hub.ts'
 import { withHubsOfTheirOwn } from '../support/hub-and-clients.ts'
 import { until } from '../support/runner.ts'
 import { claudeLine } from '../support/transcripts.ts'
@@ -226,6 +229,65 @@ test(
     await until(() => calls() > made)
     await hub.call(`/${alex.session_id}/conclude`, { summary_section: 'Done.' }, bea.team_id)
     while (sessionFiles(home).length > 0) await Bun.sleep(50)
+  },
+  LONG_MS,
+)
+
+// A home that is connected for Codex, whose `codex queue` writes down what it is called with and fails while there is a file `broken`.
+const codexHome = async (hub: Hub) => {
+  const home = homeOf(hub.link)
+  home.write('bin/codex', `#!/bin/sh\necho "$@" >> ${home.path('calls')}\n[ ! -e ${home.path('broken')} ]\n`)
+  chmodSync(home.path('bin/codex'), 0o755)
+  const env = { PATH: `${home.path('bin')}:${process.env.PATH}` }
+  expect((await home.run(['connect', 'codex', '--yes'])).code).toBe(0)
+  const keep = ({ session_id, team_id }: Team) =>
+    keepEntry(home.home, { link: hub.link, session_id, team_id, ancestors: [], folder: home.home, thread: crypto.randomUUID() })
+  /** A watch that a person sees. It is ended with the test. */
+  const watch = (options: RunOptions = {}) => {
+    const child = home.start(['watch', '--codex'], { ...options, env: { ...env, ...options.env } })
+    atTheEnd(() => child.kill('SIGKILL'))
+    return { child, ended: outcomeOf(child) }
+  }
+  return { home, env, keep, watch }
+}
+
+for (const others of [[], ['gemini']])
+  test(
+    `disconnect ends the watch of Codex that runs, ${others.length === 0 ? 'where nothing else is connected' : 'also beside another client'}: nothing is told or kept any more`,
+    async () => {
+      const hub = await hubWith()
+      const { home, keep, watch } = await codexHome(hub)
+      const { alex, bea } = await meeting(hub)
+      for (const client of others) await home.run(['connect', client, '--yes'])
+      keep(alex)
+      const { ended } = watch()
+      await armed(home)
+      expect(await home.run(['disconnect', 'codex', '--yes'])).toMatchObject({ code: 0, err: '' })
+      expect(sessionFiles(home, '.json')).toEqual([])
+      await hub.post(bea, 'one')
+      expect(await within(10_000, ended)).toMatchObject({ code: 0, err: '' })
+      expect([home.read('calls'), sessionFiles(home)]).toEqual([undefined, []])
+    },
+    LONG_MS,
+  )
+
+test(
+  'disconnect ends the watch of Codex also while it tries to tell what codex queue did not take',
+  async () => {
+    const hub = await hubWith()
+    const { home, keep, watch } = await codexHome(hub)
+    const { alex, bea } = await meeting(hub)
+    keep(alex)
+    home.write('broken', '')
+    const { ended } = watch()
+    await armed(home)
+    await hub.post(bea, 'one')
+    await until(() => home.read('calls') !== undefined)
+    expect(await home.run(['disconnect', 'codex', '--yes'])).toMatchObject({ code: 0, err: '' })
+    await Bun.sleep(500) // what was called before
+    const [calls] = [home.read('calls'), rmSync(home.path('broken'))]
+    expect(await within(10_000, ended)).toMatchObject({ code: 0 })
+    expect([home.read('calls'), existsSync(home.path('.parley'))]).toEqual([calls, false])
   },
   LONG_MS,
 )

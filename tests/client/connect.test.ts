@@ -1,5 +1,7 @@
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { entriesOf, keepEntry } from '../../src/client/watch/sessions.ts'
+import { newSecret, uuid7 } from '../../src/core/ids.ts'
 import { buildClient, newHome, type Home } from '../support/client.ts'
 
 const HUB = 'http://127.0.0.1:9/mcp' // nothing listens there: settings are written all the same
@@ -241,6 +243,28 @@ test('the last disconnect leaves a runner its memory of the worktrees that it ha
   await connected('gemini')
   await disconnected('gemini')
   expect([readdirSync(home.path('.parley')), home.read('.parley/runner/worktrees.json')]).toEqual([['runner'], '[]\n'])
+})
+
+test('disconnect forgets the sessions that its client was woken for, and no others', async () => {
+  home = newHome(HUB)
+  for (const client of ['claude', 'codex']) {
+    await connected(client)
+    await connected(client, '--hub', OTHER)
+  }
+  const ids = { 'claude HUB': HUB, 'claude OTHER': OTHER, 'codex HUB': HUB, 'codex OTHER': OTHER }
+  for (const [name, link] of Object.entries(ids)) {
+    const thread = name.startsWith('codex') ? { thread: uuid7() } : {}
+    keepEntry(home.home, { link, session_id: uuid7(), team_id: `${uuid7()}.${newSecret()}`, ancestors: [], folder: name, ...thread })
+  }
+  const left = () =>
+    entriesOf(home.home)
+      .map(({ folder }) => folder)
+      .toSorted()
+  expect(left()).toEqual(Object.keys(ids))
+  await disconnected('claude', '--hub', HUB)
+  expect(left()).toEqual(['claude OTHER', 'codex HUB', 'codex OTHER'])
+  await disconnected('codex', '--hub', OTHER)
+  expect(left()).toEqual(['claude OTHER', 'codex HUB'])
 })
 
 test('connecting again keeps what was chosen, says so, and gives each up when it is told to', async () => {

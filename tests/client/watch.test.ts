@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { holdPeek } from '../../src/client/watch/hold.ts'
-import { entriesOf, keepEntry } from '../../src/client/watch/sessions.ts'
+import { dropEntry, entriesOf, keepEntry } from '../../src/client/watch/sessions.ts'
 import { giveWatchBack, takeWatch } from '../../src/client/watch/turn.ts'
 import { newSecret, uuid7 } from '../../src/core/ids.ts'
 import { newHome } from '../support/client.ts'
@@ -222,6 +222,59 @@ test('what a watch was about to tell when it ended is not noted as told: the nex
     await hub.stop(true)
     own.drop()
   }
+})
+
+test('a watch whose entry was taken away ends: it tells nothing and keeps nothing, whatever its hub answers', async () => {
+  const own = newHome('http://127.0.0.1:9/mcp')
+  const answers: Record<string, () => Response> = {
+    refuses: () => Response.json({ error: { code: 'unauthorized' } }, { status: 401 }), // as with another access token
+    wakes: () => Response.json({ unread: 1, addressed: 0, last_cursor: 7, wake: true, session_closed: false }),
+    'was restored': () => new Response('{}', { status: 400 }),
+  }
+  for (const [name, answer] of Object.entries(answers)) {
+    let peeked = () => {}
+    const asked = new Promise<void>((resolve) => (peeked = resolve))
+    let gone = () => {}
+    const taken = new Promise<void>((resolve) => (gone = resolve))
+    const hub = Bun.serve({
+      port: 0,
+      async fetch({ url }) {
+        if (!url.includes('timeout=30')) return answer()
+        peeked()
+        await taken
+        return answer()
+      },
+    })
+    const over = new AbortController()
+    const entry = {
+      link: `${hub.url}mcp`,
+      session_id: uuid7(),
+      team_id: `${uuid7()}.${newSecret()}`,
+      ancestors: [],
+      folder: own.home,
+      told: name === 'was restored' ? 9 : undefined,
+    }
+    try {
+      keepEntry(own.home, entry)
+      const holding = { home: own.home, token: () => undefined, addressedOnly: false, announced: () => undefined, signal: over.signal }
+      const held = holdPeek(entry, holding).then((notice) => ({ notice }))
+      expect(
+        await within(
+          5_000,
+          asked.then(() => 'asked'),
+        ),
+      ).toBe('asked')
+      expect(entriesOf(own.home)).toHaveLength(1)
+      dropEntry(own.home, entry)
+      gone()
+      expect([name, await within(5_000, held)]).toEqual([name, { notice: undefined }])
+      expect(entriesOf(own.home)).toEqual([])
+    } finally {
+      over.abort()
+      await hub.stop(true)
+    }
+  }
+  own.drop()
 })
 
 test('of two watches of a team one is taken, also while it is being written down; nobody gives back another one’s', async () => {

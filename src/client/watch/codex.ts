@@ -7,7 +7,7 @@ import { Stop, type Machine } from '../machine.ts'
 import { keptToken } from '../tokens.ts'
 import { readHookInput } from './hook-input.ts'
 import { holdPeek, peekNow, type Holding } from './hold.ts'
-import { dropEntry, entriesOf, keepEntry, type Entry } from './sessions.ts'
+import { dropEntry, entriesOf, isKept, keepEntry, type Entry } from './sessions.ts'
 import { giveWatchBack, takeWatch } from './turn.ts'
 import type { WatchOptions } from './watch.ts'
 
@@ -68,22 +68,24 @@ const watchThread = async (machine: Machine, entry: Entry, holding: Holding): Pr
 }
 
 // What cannot be queued was not told: it is tried again, by a watch that comes after this one too. The same notice, since each peek that may wake
-// takes one of the session's wakes; until the agent has read it by itself, or its session has ended.
+// takes one of the session's wakes; until the agent has read it by itself, its session has ended, or it was disconnected.
 const tell = async (machine: Machine, before: Entry, notice: string, holding: Holding): Promise<void> => {
   const { home } = machine
+  let isClosed = !isKept(home, before) // of a session that is concluded nothing is kept
   if (await queue(machine, before.thread!, notice)) return
-  const told = entryNow(home, before)?.told // none is left of a session that is concluded
+  const told = entryNow(home, before)?.told
   if (told !== undefined) noteTold(home, before, before.told)
   for (let wait = FIRST_PAUSE_MS; ; wait = Math.min(wait * 2, LONGEST_PAUSE_MS)) {
     await sleep(wait, undefined, { signal: holding.signal }).catch(() => {})
     if (holding.signal.aborted) return
     const now = entryNow(home, before)
     const peek = now && (await peekNow(now, holding))
-    const isClosed = peek === 'ended' || peek?.closed
-    if (isClosed) dropEntry(home, now!)
+    if (!isClosed && !isKept(home, before)) return
+    isClosed ||= peek === 'ended' || peek?.closed === true
+    if (isClosed) dropEntry(home, before)
     if (peek === 'ended') return
     if (peek?.unread === 0 || (await queue(machine, (now ?? before).thread!, notice))) return noteTold(home, before, told)
-    if ((isClosed || !now) && wait >= LAST_PAUSE_MS) return
+    if (isClosed && wait >= LAST_PAUSE_MS) return
   }
 }
 

@@ -4,7 +4,7 @@ import { baseOfLink } from '../../core/address.ts'
 import { Unreachable } from '../hub.ts'
 import { peekAt, writersOf, type Peek, type PeekAsked, type PeekResult } from './hub-peek.ts'
 import { noticeOf } from './notice.ts'
-import { dropEntry, keepEntry, type Entry } from './sessions.ts'
+import { dropEntry, isKept, keepEntry, type Entry } from './sessions.ts'
 
 const HELD_S = 30
 const AT_ONCE_MS = 500 // what answers so soon without news holds nothing, and is asked less and less
@@ -21,20 +21,21 @@ export interface Holding {
   announced: () => string | undefined
 }
 
-/** The notice for the agent; undefined once there is nothing more to wait for: the session is concluded, the credential has ended, or the
- *  signal aborts. What an agent was told is noted before it is told, so that nothing wakes it twice. Throws Stop where that cannot be noted. */
+/** The notice for the agent; undefined once there is nothing more to wait for: the session is concluded, the credential has ended, the
+ *  entry was taken away, or the signal aborts. What an agent was told is noted before it is told, so that nothing wakes it twice. Throws Stop where that cannot be noted. */
 export const holdPeek = async (entry: Entry, holding: Holding): Promise<string | undefined> => {
   const { home, signal } = holding
-  for (let failures = 0; !signal.aborted;) {
+  const isOver = () => signal.aborted || !isKept(home, entry)
+  for (let failures = 0; !isOver();) {
     const began = performance.now()
     const base = baseFor(entry, holding, failures)
     const result = await attempt(entry, { ...holding, base })
-    if (signal.aborted) return undefined
+    if (isOver()) return undefined
     if (result === 'ended') return void dropEntry(home, entry)
     if (result === 'beyond the end') keepEntry(home, (entry = { ...entry, told: undefined }))
     if (isPeek(result)) {
       const notice = result.wake ? await noticeFor(entry, result, { ...holding, base }) : undefined
-      if (signal.aborted) return undefined // nobody is told any more, so nothing is noted as told
+      if (isOver()) return undefined // nobody is told any more, so nothing is noted as told
       if (result.closed) dropEntry(home, entry)
       else if (notice) keepEntry(home, { ...entry, told: result.last })
       if (notice || result.closed) return notice

@@ -1,9 +1,10 @@
 // The sessions that agents on this machine take part in, as the hooks have learned them: a file of mode 0600 for each team, since it holds
 // the team's credential.
-import { readdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isUuid, parseToken } from '../../core/ids.ts'
-import { parleyFolder, readOwn, writeOwn } from '../folder.ts'
+import type { ClientName } from '../clients.ts'
+import { dropWhole, parleyFolder, readOwn, writeOwn } from '../folder.ts'
 import { isRunning, sameProcess, type Process } from './processes.ts'
 
 export interface Entry {
@@ -18,7 +19,7 @@ export interface Entry {
   folder: string
   /** The last message that the agent was told of. */
   told?: number | undefined
-  /** Codex' thread. */
+  /** Codex' thread: an entry without one is Claude Code's. */
   thread?: string | undefined
 }
 
@@ -37,6 +38,15 @@ const fileOf = (home: string, entry: Pick<Entry, 'team_id'>): string => join(fol
 
 export const keepEntry = (home: string, entry: Entry): void => writeOwn(fileOf(home, entry), entry)
 export const dropEntry = (home: string, entry: Entry): void => rmSync(fileOf(home, entry), { force: true })
+
+/** Whether the entry is there still: `disconnect` takes it away while a watch holds it. */
+export const isKept = (home: string, entry: Entry): boolean => existsSync(fileOf(home, entry))
+
+/** Drops the entries of a client at one hub, so that nothing wakes its agents. Returns a sentence for each that could not be removed. */
+export const dropEntriesOf = (home: string, client: ClientName, link: string): string[] =>
+  entriesOf(home)
+    .filter((entry) => entry.link === link && client === (entry.thread === undefined ? 'claude' : 'codex'))
+    .flatMap((entry) => dropWhole(fileOf(home, entry)))
 
 /** When any of them was written last. */
 export const changedAt = (home: string): number => {
