@@ -1,6 +1,6 @@
 // What an ACP agent asks permission for, answered as the session's permission mode has it.
 import { callLine } from '../../../core/events/tool-call.ts'
-import { listOr, objectOr, textOr, wordOf, type Json } from '../../../transcripts/json.ts'
+import { listOr, objectOr, textOr, type Json } from '../../../transcripts/json.ts'
 import type { Listener } from './driver.ts'
 import type { Updates } from './acp-updates.ts'
 import { permissionOf, type PermissionRule } from './modes.ts'
@@ -22,8 +22,8 @@ export const answerPermission = async (
   { listener, updates, permissionMode, onQuestion }: Asking,
 ): Promise<object> => {
   const call = objectOr(toolCall)
-  const { key, toolName, input } = updates.asked(call)
-  if (call.kind === 'switch_mode') {
+  const { key, toolName, input, kind } = updates.asked(call)
+  if (kind === 'switch_mode') {
     onQuestion(key)
     return CANCELLED
   }
@@ -32,10 +32,7 @@ export const answerPermission = async (
       ({ allow }) => allow,
       () => false,
     )
-  return choice(
-    listOr(options).map(objectOr),
-    isOwnSession(call) || (await isAllowed(permissionOf(permissionMode), wordOf(call.kind), ask)),
-  )
+  return choice(listOr(options).map(objectOr), isOwnSession(call, kind) || (await isAllowed(permissionOf(permissionMode), kind, ask)))
 }
 
 const isAllowed = (rule: PermissionRule, kind: string, ask: () => Promise<boolean>): boolean | Promise<boolean> => {
@@ -44,9 +41,9 @@ const isAllowed = (rule: PermissionRule, kind: string, ask: () => Promise<boolea
   return rule === 'edits' && EDITING.has(kind) ? true : ask()
 }
 
-// The tools of its own session: what it may do there is the hub's to decide.
-const isOwnSession = ({ title, kind }: Json) =>
-  (kind === undefined || kind === 'other') && /^parley[_.:]|\(parley MCP Server\)/.test(textOr(title) ?? '')
+// The tools of its own session: what it may do there is the hub's to decide. The title of a command is its text, which must not pass as one.
+const isOwnSession = ({ title }: Json, kind: string) =>
+  kind === 'other' && /^(?:parley[_.:]\w+|\w+ \(parley MCP Server\))$/.test(textOr(title) ?? '')
 
 export const CANCELLED = { outcome: { outcome: 'cancelled' } }
 

@@ -8,6 +8,8 @@ export type Report = (key: string, event: TraceEvent) => void
 
 interface Call {
   toolName: string
+  /** The protocol's: read, edit, execute, other and so on. Empty: the agent has said none. */
+  kind: string
   input: Json
   reported: boolean
 }
@@ -51,7 +53,8 @@ export const newUpdates = (agent: string, report: Report) => {
   }
   const callOf = (update: Json): [string, Call] => {
     const id = shortId(wordOf(update.toolCallId))
-    const call = calls.get(id) ?? { toolName: nameOf(update), input: {}, reported: false }
+    const call = calls.get(id) ?? { toolName: nameOf(update), kind: '', input: {}, reported: false }
+    call.kind = textOr(update.kind) ?? call.kind
     call.input = inputOf(update, call.input)
     calls.set(id, call)
     for (const oldest of calls.keys()) if (calls.size > CALLS_KEPT) calls.delete(oldest)
@@ -84,11 +87,11 @@ export const newUpdates = (agent: string, report: Report) => {
         report(`update/${++texts}`, runtime(kind, rest))
       }
     },
-    /** A call that permission is asked for: it is told, and described. */
+    /** A call that permission is asked for: it is told, and described, by what was said of it before too. */
     asked(toolCall: Json) {
       const [id, call] = callOf(toolCall)
       reportCall(id, call)
-      return { key: `call/${id}`, toolName: call.toolName, input: call.input }
+      return { key: `call/${id}`, toolName: call.toolName, input: call.input, kind: call.kind }
     },
     /** Drops what came so far: the agent repeated its past conversation. */
     begin(name: unknown) {
