@@ -1,8 +1,10 @@
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { PassThrough } from 'node:stream'
+import { runClient } from '../../src/client/commands.ts'
 import { entriesOf, keepEntry } from '../../src/client/watch/sessions.ts'
 import { newSecret, uuid7 } from '../../src/core/ids.ts'
-import { buildClient, newHome, type Home } from '../support/client.ts'
+import { buildClient, newHome, RUNTIME, type Home } from '../support/client.ts'
 
 const HUB = 'http://127.0.0.1:9/mcp' // nothing listens there: settings are written all the same
 const OTHER = 'http://127.0.0.1:19/mcp'
@@ -188,6 +190,61 @@ test('the change is shown, and what it allows is said, before anything is writte
   expect(err).toContain('--yes')
   expect(existsSync(home.path('.claude.json'))).toBe(false)
   expect(existsSync(home.path('.parley'))).toBe(false)
+})
+
+// Runs a command as at a terminal, and says yes once `meanwhile` has happened.
+const answered = async (words: string[], meanwhile: () => void) => {
+  const input = Object.assign(new PassThrough(), { isTTY: true })
+  const said = { out: '', err: '' }
+  const out = {
+    write(text: string) {
+      said.out += text
+      if (!text.endsWith('[y/N] ')) return
+      meanwhile()
+      setImmediate(() => input.write('y\n')) // once it listens
+    },
+  }
+  const { program } = home
+  const code = await runClient(words, {
+    env: {},
+    home: home.home,
+    folder: home.home,
+    program,
+    runtime: RUNTIME,
+    pid: process.pid,
+    input,
+    out,
+    err: { write: (text) => (said.err += text) },
+  })
+  return { code, ...said }
+}
+
+test('a settings file that its client writes while the person looks at the change keeps what was written, and nothing is changed', async () => {
+  const files = CLIENTS.claude.files
+  for (const changed of [0, 1]) {
+    home = newHome(HUB)
+    for (const file of files) home.write(file, '{ "startups": 1 }')
+    const write = () => home.write(files[changed]!, home.read(files[changed]!)!.replace('"startups": 1', '"startups": 2'))
+    const startAgain = () => home.write(files[changed]!, home.read(files[changed]!)!.replace('"startups": 2', '"startups": 1'))
+    for (const command of ['connect', 'disconnect']) {
+      const before = files.map(home.read)
+      const kept = home.read('.parley/connections.json')
+      const { code, err } = await answered([command, 'claude'], write)
+      expect([code, err]).toEqual([
+        1,
+        expect.stringContaining(`${home.path(files[changed]!)} was changed meanwhile. Nothing in it was changed by this: run it again.`),
+      ])
+      expect(home.read(files[changed]!)).toContain('"startups": 2')
+      startAgain()
+      expect([files.map(home.read), home.read('.parley/connections.json')]).toEqual([before, kept])
+      write()
+      expect(await answered([command, 'claude'], () => {})).toMatchObject({ code: 0 })
+      expect(files.some((file) => home.read(file)!.includes(HUB))).toBe(command === 'connect')
+      expect(home.read(files[changed]!)).toContain('"startups": 2')
+      startAgain()
+    }
+    home.drop()
+  }
 })
 
 test('a client that nothing wakes is said to be so', async () => {

@@ -1,6 +1,8 @@
 // Settings files that cannot be written or removed: each is as it was then, or the person is told where its text lies.
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
+import { Stop } from '../../src/client/machine.ts'
+import { changeAll } from '../../src/client/settings/change-all.ts'
 import { buildClient, newHome, RUNTIME, type Home } from '../support/client.ts'
 import { canMount, runWithMounts } from '../support/mounting.ts'
 
@@ -95,6 +97,20 @@ test('a settings file that cannot be put back is named', async () => {
   expect(err).toContain(`${home.path('.claude/settings.json')} could not be written`)
   expect(err).toContain(`${home.path('.claude.json')} could not be put back (`)
   expect(err.trim().endsWith('undo that by hand.')).toBe(true)
+})
+
+test('a settings file that its client writes just after it was changed is not put back over that, and is named', () => {
+  home = newHome(HUB)
+  home.write(SETTINGS, '{ "n": 1 }')
+  const path = home.path(SETTINGS)
+  const file = { format: 'json' as const, path, entries: [], made: [], wasMissing: false }
+  const fail = () => {
+    home.write(SETTINGS, '{ "n": 3 }')
+    throw new Stop('The disk is full.')
+  }
+  const change = () => changeAll([{ path, before: '{ "n": 1 }', after: '{ "n": 2 }', file, later: [] }], fail)
+  expect(change).toThrow(`The disk is full.\n${path} was changed meanwhile, so that it was not put back`)
+  expect(home.read(SETTINGS)).toBe('{ "n": 3 }')
 })
 
 describe('the record of what was changed', () => {

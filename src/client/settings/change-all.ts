@@ -4,10 +4,10 @@ import { reasonOf } from '../folder.ts'
 import { Stop } from '../machine.ts'
 import { emptyOf } from './formats.ts'
 import type { Planned } from './plan.ts'
-import { removeSettings, writeSettings } from './settings-file.ts'
+import { readSettings, removeSettings, writeSettings } from './settings-file.ts'
 
-/** Makes the changes, and calls `keep` with the files as they are to be remembered. Throws Stop where one of them or `keep` fails; what was
- *  changed before is then as it was, or the message names it. */
+/** Makes the changes, and calls `keep` with the files as they are to be remembered. Throws Stop where one of them or `keep` fails, or where a
+ *  file is not as it was when the change was planned; what was changed before is then as it was, or the message names it. */
 export const changeAll = (planned: Planned[], keep: (files: ChangedFile[]) => void): void => {
   const done: Planned[] = []
   try {
@@ -22,9 +22,13 @@ export const changeAll = (planned: Planned[], keep: (files: ChangedFile[]) => vo
 
 // Returns a sentence where that fails.
 const putBack = (each: Planned): string | undefined => {
-  const { path, before, after } = each
+  const { path, before, after, file } = each
   try {
-    if (before !== after) put(each, before)
+    if (before === after) return undefined
+    const now = readSettings(path)
+    const isOurs = now === after || (after === undefined && now === emptyOf(file)) // what is left of a file that cannot be removed
+    if (!isOurs) return `${path} was changed meanwhile, so that it was not put back, and has the change shown above: undo that by hand.`
+    put(each, before)
     return undefined
   } catch (error) {
     const reason = reasonOf((error as Error).cause ?? error)
@@ -33,8 +37,11 @@ const putBack = (each: Planned): string | undefined => {
 }
 
 const changed = (each: Planned): ChangedFile => {
-  const { before, after, file } = each
-  return before === after ? file : { ...file, madeFolder: put(each, after) ?? file.madeFolder }
+  const { path, before, after, file } = each
+  if (before === after) return file
+  // A client writes its settings while a person looks at the change.
+  if (readSettings(path) !== before) throw new Stop(`${path} was changed meanwhile. Nothing in it was changed by this: run it again.`)
+  return { ...file, madeFolder: put(each, after) ?? file.madeFolder }
 }
 
 const put = ({ path, file }: Planned, text: string | undefined): string | undefined | void =>
