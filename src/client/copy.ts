@@ -8,7 +8,9 @@ import { packageOf } from './package.ts'
 const PROGRAM = 'parley.mjs'
 const LICENCES = 'LICENSES.txt' // beside it in the package, of the libraries in it
 
-export const copyOf = ({ home, program }: Machine): string => join(parleyFolder(home), packageOf(program).version, PROGRAM)
+/** `version`: of this program, unless told otherwise. */
+export const copyOf = ({ home, program }: Machine, version = packageOf(program).version): string =>
+  join(parleyFolder(home), version, PROGRAM)
 
 /** Puts the copy in its place, if it is not there. Throws Stop where that fails. */
 export const makeCopy = (machine: Machine): void => {
@@ -30,8 +32,8 @@ export const makeCopy = (machine: Machine): void => {
 
 /** A shell's line that calls the copy. */
 export const callOf =
-  (machine: Machine) =>
+  (machine: Machine, version?: string) =>
   (...words: string[]): string =>
-    [machine.runtime, copyOf(machine), ...words].map(quoted).join(' ')
+    [machine.runtime, copyOf(machine, version), ...words].map(quoted).join(' ')
 
 export const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, rmSync } from 'node:fs'
+import { appendFileSync, chmodSync, existsSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { keepEntry } from '../../src/client/watch/sessions.ts'
 import { outcomeOf, type RunOptions } from '../support/client.ts'
@@ -9,6 +9,7 @@ import { within } from '../support/fake-client.ts'
 import type { Hub, Team } from '../support/hub.ts'
 import { withHubsOfTheirOwn } from '../support/hub-and-clients.ts'
 import { until } from '../support/runner.ts'
+import { smallDisk } from '../support/small-disk.ts'
 import { claudeLine } from '../support/transcripts.ts'
 import { armed, meeting, sessionFiles } from '../support/watching.ts'
 
@@ -288,6 +289,68 @@ test(
     const [calls] = [home.read('calls'), rmSync(home.path('broken'))]
     expect(await within(10_000, ended)).toMatchObject({ code: 0 })
     expect([home.read('calls'), existsSync(home.path('.parley'))]).toEqual([calls, false])
+  },
+  LONG_MS,
+)
+
+test(
+  'a disk that is full for a while ends no watch of Codex: what came meanwhile is told once there is room, and then once',
+  async () => {
+    const disk = smallDisk(1)
+    if (!disk) return
+    atTheEnd(disk.remove)
+    const hub = await hubWith()
+    const { home, keep, watch } = await codexHome(hub)
+    symlinkSync(disk.path, home.path('.parley/sessions'))
+    const meetings = [await meeting(hub), await meeting(hub), await meeting(hub)]
+    for (const { alex } of meetings) keep(alex)
+    const [first, second, late] = meetings.map(({ alex }) => home.path(`.parley/sessions/${alex.handle}.json`)) as [string, string, string]
+    renameSync(late, `${late}.later`)
+    const { child, ended } = watch()
+    let said = ''
+    child.stderr!.on('data', (chunk) => (said += chunk))
+    await armed(home, 2)
+    const rest = home.path('.parley/sessions/rest')
+    expect(() => {
+      for (;;) appendFileSync(rest, new Uint8Array(4096))
+    }).toThrow('ENOSPC')
+    renameSync(`${late}.later`, late) // an agent has joined
+    for (const { bea } of meetings) await hub.post(bea, 'one')
+    for (const file of [first, second]) await until(() => said.includes(`${file} could not be written: the disk is full.`))
+    expect(await within(5_000, ended)).toBeUndefined()
+    expect([home.read('calls'), sessionFiles(home, '.watch').length]).toEqual([undefined, 2])
+    rmSync(rest)
+    const told = () => meetings.map(({ alex }) => home.read('calls')?.split(`Parley: 1 unread in session ${alex.session_id}`).length)
+    await until(() => told().every((parts) => parts === 2), 60_000)
+    await Bun.sleep(3_000)
+    expect(told()).toEqual([2, 2, 2])
+    expect(child.exitCode).toBeNull()
+  },
+  LONG_MS,
+)
+
+test(
+  'doctor says where nothing watches a session of Codex, and its line watches it',
+  async () => {
+    const hub = await hubWith()
+    const { home, env, keep } = await codexHome(hub)
+    const { alex } = await meeting(hub)
+    expect((await home.run(['doctor'], { env })).out).toContain('No session of Codex is watched')
+    keep(alex)
+    const without = await home.run(['doctor'], { env })
+    expect([without.code, without.out]).toEqual([1, expect.stringContaining('No watch runs for 1 session(s) of Codex')])
+    const line = /^.* This runs one, until they end: (.*)$/m.exec(without.out)![1]!
+    const child = spawn('/bin/sh', ['-c', `exec ${line}`], { env: { HOME: home.home, PATH: env.PATH } })
+    child.stdin.end()
+    atTheEnd(() => child.kill('SIGKILL'))
+    await armed(home)
+    expect((await home.run(['doctor'], { env })).out).toContain('A watch runs for each session of Codex that it was told of (1).')
+    const killed = outcomeOf(child)
+    child.kill('SIGKILL')
+    await killed
+    expect((await home.run(['doctor'], { env })).out).toContain('No watch runs for 1 session(s) of Codex')
+    rmSync(home.path('.parley/0.1.0-btest'), { recursive: true })
+    expect((await home.run(['doctor'], { env })).out).toContain('What wakes Codex is not there')
   },
   LONG_MS,
 )

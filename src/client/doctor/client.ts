@@ -1,11 +1,15 @@
 // Is a client connected as it should be, and does its hook run?
 import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { CLIENTS } from '../clients.ts'
 import type { Connection } from '../connections.ts'
+import { callOf, copyOf } from '../copy.ts'
 import { noteOf } from '../hub-notes.ts'
 import { Stop, type Machine } from '../machine.ts'
 import { has } from '../settings/formats.ts'
 import { readSettings } from '../settings/settings-file.ts'
+import { entriesOf } from '../watch/sessions.ts'
+import { isWatched } from '../watch/turn.ts'
 import { bad, good, note, type Finding } from './findings.ts'
 
 const WITHIN_MS = 30_000
@@ -28,7 +32,9 @@ const checkSettings = (machine: Machine, connection: Connection): Finding[] => {
   return [
     good(`${title}: its settings are as connect left them.`),
     listed(machine, connection),
-    ...(wakes ? hookOf(machine, connection) : [note(`${title} has nothing that wakes its agent: it must hold a wait.`)]),
+    ...(wakes
+      ? [...hookOf(machine, connection), ...watchOf(machine, connection)]
+      : [note(`${title} has nothing that wakes its agent: it must hold a wait.`)]),
   ]
 }
 
@@ -61,6 +67,20 @@ const hookOf = (machine: Machine, connection: Connection): Finding[] => {
     ? good(`The hook ran last at ${hookAt}.`)
     : note('The hook has not run yet: join a session and let the agent end a turn.')
   return [good(`The hook can be run (version ${stdout.trim()}).`), ran]
+}
+
+// Codex has no hook: its agent has left a process behind that watches its sessions.
+const watchOf = (machine: Machine, { client, link, version }: Connection): Finding[] => {
+  if (client !== 'codex') return []
+  const entries = entriesOf(machine.home).filter((entry) => entry.thread !== undefined && entry.link === link)
+  const left = entries.filter((entry) => !isWatched(machine.home, entry))
+  const { title } = CLIENTS[client]
+  if (!existsSync(copyOf(machine, version)))
+    return [bad(`What wakes ${title} is not there: ${copyOf(machine, version)}. Run connect ${client} again.`)]
+  if (entries.length === 0) return [note(`No session of ${title} is watched: its agent hands watch --codex the answer of join_session.`)]
+  if (left.length === 0) return [good(`A watch runs for each session of ${title} that it was told of (${entries.length}).`)]
+  const line = callOf(machine, version)('watch', '--codex', '--hub', link)
+  return [bad(`No watch runs for ${left.length} session(s) of ${title}: no message wakes it there. This runs one, until they end: ${line}`)]
 }
 
 const stopHook = ({ files }: Connection): string | undefined => {

@@ -37,9 +37,18 @@ const watchThreads = async (machine: Machine, { link, wakeFor }: WatchOptions): 
   const announced = () => noteOf(home, link).announced
   const holding = { home, token, addressedOnly: wakeFor === 'addressed', announced, signal: over.signal }
   const held = new Map<string, Promise<void>>()
+  // A full disk ends nothing that is watched already: what is new is taken once there is room.
+  const isTaken = (entry: Entry): boolean => {
+    try {
+      return takeWatch(home, entry, pid)
+    } catch (error) {
+      if (!(error instanceof Stop) || held.size === 0) throw error
+      return false
+    }
+  }
   const check = () => {
     for (const entry of entriesOf(home).filter((each) => each.thread !== undefined && each.link === link && !held.has(each.team_id)))
-      if (takeWatch(home, entry, pid))
+      if (isTaken(entry))
         held.set(
           entry.team_id,
           watchThread(machine, entry, holding).finally(() => held.delete(entry.team_id)),
@@ -58,13 +67,33 @@ const watchThreads = async (machine: Machine, { link, wakeFor }: WatchOptions): 
 const watchThread = async (machine: Machine, entry: Entry, holding: Holding): Promise<void> => {
   try {
     for (let now: Entry | undefined = entry; now; now = entryNow(machine.home, entry)) {
-      const notice = await holdPeek(now, holding)
-      if (notice === undefined) return
-      await tell(machine, now, notice, holding)
+      const isGoingOn = await heldAndTold(machine, now, holding).catch((error) => untilWritten(machine, entry, holding, error))
+      if (!isGoingOn) return
     }
   } finally {
     giveWatchBack(machine.home, entry, machine.pid)
   }
+}
+
+// Holds one peek and tells what comes of it. Resolves with whether there is more to wait for; throws Stop where something cannot be kept.
+const heldAndTold = async (machine: Machine, entry: Entry, holding: Holding): Promise<boolean> => {
+  const notice = await holdPeek(entry, holding)
+  if (notice === undefined) return false
+  await tell(machine, entry, notice, holding)
+  return true
+}
+
+// What cannot be noted is not told. The entry is written again until that works, as on a disk that is full for a while; only then the peek is
+// held again, since each one that may wake takes one of the session's wakes.
+const untilWritten = async ({ home, err }: Machine, entry: Entry, { signal }: Holding, error: unknown): Promise<true> => {
+  if (!(error instanceof Stop)) throw error
+  err.write(`${error.message} Until it can be, nobody is told of session ${entry.session_id}.\n`)
+  for (let wait = FIRST_PAUSE_MS; !signal.aborted; wait = Math.min(wait * 2, LONGEST_PAUSE_MS)) {
+    await sleep(wait, undefined, { signal }).catch(() => {})
+    const now = entryNow(home, entry)
+    if (!now || isNoted(home, now, now.told)) break
+  }
+  return true
 }
 
 // What cannot be queued was not told: it is tried again, by a watch that comes after this one too. The same notice, since each peek that may wake
@@ -74,7 +103,7 @@ const tell = async (machine: Machine, before: Entry, notice: string, holding: Ho
   let isClosed = !isKept(home, before) // of a session that is concluded nothing is kept
   if (await queue(machine, before.thread!, notice)) return
   const told = entryNow(home, before)?.told
-  if (told !== undefined) noteTold(home, before, before.told)
+  if (told !== undefined) isNoted(home, before, before.told)
   for (let wait = FIRST_PAUSE_MS; ; wait = Math.min(wait * 2, LONGEST_PAUSE_MS)) {
     await sleep(wait, undefined, { signal: holding.signal }).catch(() => {})
     if (holding.signal.aborted) return
@@ -84,14 +113,21 @@ const tell = async (machine: Machine, before: Entry, notice: string, holding: Ho
     isClosed ||= peek === 'ended' || peek?.closed === true
     if (isClosed) dropEntry(home, before)
     if (peek === 'ended') return
-    if (peek?.unread === 0 || (await queue(machine, (now ?? before).thread!, notice))) return noteTold(home, before, told)
+    if (peek?.unread === 0 || (await queue(machine, (now ?? before).thread!, notice))) return void isNoted(home, before, told)
     if (isClosed && wait >= LAST_PAUSE_MS) return
   }
 }
 
-const noteTold = (home: string, of: Entry, told: number | undefined): void => {
+// Where a full disk keeps no note, it may be told twice.
+const isNoted = (home: string, of: Entry, told: number | undefined): boolean => {
   const now = entryNow(home, of)
-  if (now) keepEntry(home, { ...now, told })
+  try {
+    if (now) keepEntry(home, { ...now, told })
+    return true
+  } catch (error) {
+    if (!(error instanceof Stop)) throw error
+    return false
+  }
 }
 
 const entryNow = (home: string, { team_id }: Entry): Entry | undefined => entriesOf(home).find((each) => each.team_id === team_id)

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isUuid, parseToken } from '../../core/ids.ts'
 import type { ClientName } from '../clients.ts'
-import { dropWhole, parleyFolder, readOwn, writeOwn } from '../folder.ts'
+import { dropWhole, parleyFolder, readOwn, removeFile, writeOwn } from '../folder.ts'
 import { isRunning, sameProcess, type Process } from './processes.ts'
 
 export interface Entry {
@@ -37,7 +37,7 @@ const handleOf = ({ team_id }: Pick<Entry, 'team_id'>): string => parseToken(tea
 const fileOf = (home: string, entry: Pick<Entry, 'team_id'>): string => join(folderIn(home), `${handleOf(entry)}.json`)
 
 export const keepEntry = (home: string, entry: Entry): void => writeOwn(fileOf(home, entry), entry)
-export const dropEntry = (home: string, entry: Entry): void => rmSync(fileOf(home, entry), { force: true })
+export const dropEntry = (home: string, entry: Entry): void => removeFile(fileOf(home, entry))
 
 /** Whether the entry is there still: `disconnect` takes it away while a watch holds it. */
 export const isKept = (home: string, entry: Entry): boolean => existsSync(fileOf(home, entry))

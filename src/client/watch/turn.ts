@@ -1,5 +1,5 @@
 // One watch for each team: a second one leaves.
-import { mkdirSync, openSync, closeSync, rmSync, statSync, writeSync } from 'node:fs'
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseToken } from '../../core/ids.ts'
 import { OWN, parleyFolder, readOwn, reasonOf } from '../folder.ts'
@@ -23,6 +23,12 @@ export const takeWatch = (home: string, entry: Entry, pid: number): boolean => {
   return false
 }
 
+/** Whether a process that is running has the watch of a team. */
+export const isWatched = (home: string, entry: Entry): boolean => {
+  const owner = readOwn<Process>(fileOf(home, entry))
+  return owner !== undefined && isRunning(owner)
+}
+
 /** Gives the watch of a team back, unless another process has it by now. */
 export const giveWatchBack = (home: string, entry: Entry, pid: number): void => removeOf(fileOf(home, entry), ownProcess(pid))
 
@@ -43,9 +49,7 @@ const removeOf = (file: string, owner: Process | undefined): void => {
 const wrote = (file: string, own: Process): boolean => {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   try {
-    const descriptor = openSync(file, 'wx', OWN)
-    writeSync(descriptor, JSON.stringify(own))
-    closeSync(descriptor)
+    writeFileSync(file, JSON.stringify(own), { flag: 'wx', mode: OWN })
     return true
   } catch (error) {
     if ((error as { code?: string }).code === 'EEXIST') return false
