@@ -5,6 +5,7 @@ import { appendFileSync, chmodSync, existsSync, renameSync, rmSync, symlinkSync 
 import { createServer, type AddressInfo } from 'node:net'
 import { keepEntry } from '../../src/client/watch/sessions.ts'
 import { outcomeOf, type RunOptions } from '../support/client.ts'
+import { runningWith } from '../support/drivers.ts'
 import { within } from '../support/fake-client.ts'
 import type { Hub, Team } from '../support/hub.ts'
 import { withHubsOfTheirOwn } from '../support/hub-and-clients.ts'
@@ -351,6 +352,34 @@ test(
     expect((await home.run(['doctor'], { env })).out).toContain('No watch runs for 1 session(s) of Codex')
     rmSync(home.path('.parley/0.1.0-btest'), { recursive: true })
     expect((await home.run(['doctor'], { env })).out).toContain('What wakes Codex is not there')
+  },
+  LONG_MS,
+)
+
+test(
+  'a codex queue that does not end is ended, with what it has started, and called again',
+  async () => {
+    const hub = await hubWith()
+    const { home, keep, watch } = await codexHome(hub)
+    const { alex, bea } = await meeting(hub)
+    keep(alex)
+    home.write('stuck', '')
+    home.write(
+      'bin/codex',
+      `#!/bin/sh\necho "$@" >> ${home.path('calls')}\n[ ! -e ${home.path('stuck')} ] || tail -f ${home.path('stuck')}\n`,
+    )
+    const { child } = watch()
+    let said = ''
+    child.stderr!.on('data', (chunk) => (said += chunk))
+    await armed(home)
+    await hub.post(bea, 'one')
+    await runningWith(home.path('stuck'), true)
+    rmSync(home.path('stuck')) // the one that runs goes on with it
+    const calls = () => home.read('calls')!.match(/Parley: 1 unread/g)!.length
+    await until(() => calls() === 2)
+    expect(said).toBe('Parley: codex queue failed (ended by SIGKILL).\n')
+    await runningWith(home.path('stuck'), false, 1_000)
+    await until(() => JSON.parse(home.read(`.parley/sessions/${alex.handle}.json`)!).told !== undefined)
   },
   LONG_MS,
 )

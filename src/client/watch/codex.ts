@@ -14,6 +14,7 @@ import type { WatchOptions } from './watch.ts'
 const CHECK_EVERY_MS = 2_000
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
+const QUEUED_WITHIN_MS = 30_000
 const LAST_PAUSE_MS = 4_000 // of a session that is concluded
 
 /** With the answer of create_session or join_session on standard input, takes that session down, leaves a process behind that watches, and
@@ -132,17 +133,29 @@ const isNoted = (home: string, of: Entry, told: number | undefined): boolean => 
 
 const entryNow = (home: string, { team_id }: Entry): Entry | undefined => entriesOf(home).find((each) => each.team_id === team_id)
 
-// No shell: the thread is a UUID, and the notice holds counts and handles.
+// No shell: the thread is a UUID, and the notice holds counts and handles. As npm installs it, codex starts another program: both are in one
+// group, so that a call that takes too long leaves neither behind.
 const queue = (machine: Machine, thread: string, notice: string): Promise<boolean> =>
   new Promise((resolve) => {
-    const failed = (why: string) => {
-      machine.err.write(`Parley: codex queue failed (${why}).\n`)
-      resolve(false)
-    }
     const child = spawn('codex', ['queue', '--thread', thread, '--message', notice], {
       stdio: 'ignore',
+      detached: true,
       env: machine.env as NodeJS.ProcessEnv,
     })
-    child.once('error', (error) => failed(error.message))
-    child.once('close', (code) => (code === 0 ? resolve(true) : failed(`code ${code}`)))
+    const late = setTimeout(() => endGroup(child.pid!), QUEUED_WITHIN_MS)
+    const ended = (why?: string) => {
+      clearTimeout(late)
+      if (why !== undefined) machine.err.write(`Parley: codex queue failed (${why}).\n`)
+      resolve(why === undefined)
+    }
+    child.once('error', (error) => ended(error.message))
+    child.once('close', (code, signal) => ended(code === 0 ? undefined : signal === null ? `code ${code}` : `ended by ${signal}`))
   })
+
+const endGroup = (leader: number): void => {
+  try {
+    process.kill(-leader, 'SIGKILL')
+  } catch {
+    // It has ended in this moment.
+  }
+}
