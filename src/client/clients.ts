@@ -1,6 +1,6 @@
 // The clients that can be connected: where each keeps its settings, and what these are to have.
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Machine } from './machine.ts'
 import type { JsonEntry } from './settings/json-settings.ts'
 import type { Wanted } from './settings/formats.ts'
@@ -39,6 +39,10 @@ const A_WEEK_S = 604_800 // for so long Claude Code lets the hook wait; the next
 
 const GUARD_S = 5
 
+// The folder that a variable names: an empty one names none, and a relative one is taken from where the program was called.
+const namedFolder = ({ env, folder }: Machine, variable: string): string | undefined =>
+  env[variable] ? resolve(folder, env[variable]) : undefined
+
 const headersOf = (token: string | undefined) => (token ? { Authorization: `Bearer ${token}` } : undefined)
 
 const claude: ClientKind = {
@@ -46,8 +50,9 @@ const claude: ClientKind = {
   wakes: true,
   guards: true,
   serversAt: 'mcpServers',
-  changes({ env, home }, { link, token, server, wakeFor, guard, call }) {
-    const own = env.CLAUDE_CONFIG_DIR
+  changes(machine, { link, token, server, wakeFor, guard, call }) {
+    const { home } = machine
+    const own = namedFolder(machine, 'CLAUDE_CONFIG_DIR')
     const headers = headersOf(token)
     const watch = call('watch', '--hub', link, ...(wakeFor === 'addressed' ? ['--wake', 'addressed'] : []))
     const stop = { hooks: [{ type: 'command', command: watch, async: true, asyncRewake: true, timeout: A_WEEK_S }] }
@@ -90,8 +95,8 @@ const opencode: ClientKind = {
   title: 'opencode',
   wakes: false,
   serversAt: 'mcp',
-  changes({ env, home }, { link, token, server }) {
-    const folder = join(env.XDG_CONFIG_HOME ?? join(home, '.config'), 'opencode')
+  changes(machine, { link, token, server }) {
+    const folder = join(namedFolder(machine, 'XDG_CONFIG_HOME') ?? join(machine.home, '.config'), 'opencode')
     const name = ['opencode.jsonc', 'opencode.json', 'config.json'].find((each) => existsSync(join(folder, each))) ?? 'opencode.json'
     const headers = headersOf(token)
     const value = { type: 'remote', url: link, enabled: true, ...(headers && { headers }) }
@@ -103,7 +108,7 @@ const codex: ClientKind = {
   title: 'Codex',
   wakes: true,
   serversAt: 'mcp_servers',
-  changes({ env, home }, { link, token, server }) {
+  changes(machine, { link, token, server }) {
     const value = { url: link, tool_timeout_sec: 60, ...(token && { http_headers: headersOf(token) }) }
     const lines = [
       `[mcp_servers.${server}]`,
@@ -111,7 +116,8 @@ const codex: ClientKind = {
       'tool_timeout_sec = 60',
       ...(token ? [`http_headers = { Authorization = ${JSON.stringify(`Bearer ${token}`)} }`] : []),
     ]
-    return [toml(join(env.CODEX_HOME ?? join(home, '.codex'), 'config.toml'), [{ path: ['mcp_servers', server], value, lines }])]
+    const folder = namedFolder(machine, 'CODEX_HOME') ?? join(machine.home, '.codex')
+    return [toml(join(folder, 'config.toml'), [{ path: ['mcp_servers', server], value, lines }])]
   },
 }
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { runClient } from '../../src/client/commands.ts'
 import { entriesOf, keepEntry } from '../../src/client/watch/sessions.ts'
@@ -493,6 +494,34 @@ test('Codex: another settings folder in which our name is another hub: connect s
   await disconnected('codex')
   expect(['one/config.toml', 'two/config.toml'].map(home.read)).toEqual([undefined, other])
 })
+
+test.each([
+  ['claude', 'CLAUDE_CONFIG_DIR', ['settings/.claude.json', 'settings/settings.json']],
+  ['codex', 'CODEX_HOME', ['settings/config.toml']],
+  ['opencode', 'XDG_CONFIG_HOME', ['settings/opencode/opencode.json']],
+] as const)(
+  '%s: an empty %s names no folder, and a relative one is that of the call, wherever disconnect is called',
+  async (client, name, files) => {
+    home = newHome(HUB)
+    mkdirSync(home.path('work'))
+    const cwd = home.path('work')
+    const connectedWith = async (value: string) =>
+      expect(await home.run(['connect', client, '--yes'], { cwd, env: { [name]: value } })).toMatchObject({ code: 0 })
+    const inWork = () =>
+      readdirSync(cwd, { recursive: true, withFileTypes: true })
+        .filter((each) => each.isFile())
+        .map((each) => relative(cwd, join(each.parentPath, each.name)))
+        .toSorted()
+    await connectedWith('')
+    expect(inWork()).toEqual([])
+    expect(home.read(CLIENTS[client].files[0]!)).toContain(HUB)
+    await disconnected(client)
+    await connectedWith('settings')
+    expect(inWork()).toEqual([...files])
+    await disconnected(client)
+    expect(inWork()).toEqual([])
+  },
+)
 
 test('a settings folder that is gone is forgotten by the next connect', async () => {
   home = newHome(HUB)
