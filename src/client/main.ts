@@ -4,6 +4,7 @@ import { homedir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { runClient } from './commands.ts'
 import { outliveReaders } from './machine.ts'
+import { lastingName } from './runtime.ts'
 
 outliveReaders(process.stdout, process.stderr)
 process.exitCode = await runClient(process.argv.slice(2), {
@@ -11,7 +12,7 @@ process.exitCode = await runClient(process.argv.slice(2), {
   home: process.env.HOME || homedir(),
   folder: process.cwd(),
   program: fileURLToPath(import.meta.url),
-  runtime: process.execPath,
+  runtime: lastingName(process.execPath, process.env.PATH),
   pid: process.pid,
   input: process.stdin,
   out: process.stdout,

@@ -1,6 +1,17 @@
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, join, relative } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { runClient } from '../../src/client/commands.ts'
 import { entriesOf, keepEntry } from '../../src/client/watch/sessions.ts'
@@ -292,6 +303,25 @@ test('the copy that the hook calls works without the package, and so does discon
   expect((await home.run(['--version'], {}, copy)).out).toBe('0.1.0-btest\n')
   expect((await home.run(['disconnect', 'claude', '--yes'], {}, copy)).code).toBe(0)
   expect(existsSync(home.path('.parley'))).toBe(false)
+})
+
+test('hooks call the runtime by a name that stays: the entry of PATH that leads to it, unless that is for one shell alone', async () => {
+  home = newHome(HUB)
+  const real = realpathSync(RUNTIME)
+  const entry = (folder: string) => home.path(join(folder, basename(real)))
+  home.write(join('other', basename(real)), '#!/bin/sh\n')
+  chmodSync(entry('other'), 0o755)
+  for (const folder of ['lasting', 'fnm_multishells/1_2/bin']) {
+    mkdirSync(home.path(folder), { recursive: true })
+    symlinkSync(real, entry(folder))
+  }
+  const commandWith = async (...folders: string[]) => {
+    const env = { PATH: ['/nowhere', 'lasting', ...folders.map(home.path)].join(':') }
+    expect(await home.run(['connect', 'claude', '--yes'], { env })).toMatchObject({ code: 0 })
+    return JSON.parse(home.read('.claude/settings.json')!).hooks.Stop[0].hooks[0].command.split(' ')[0]
+  }
+  expect(await commandWith('fnm_multishells/1_2/bin', 'other', 'lasting')).toBe(entry('lasting'))
+  expect(await commandWith('fnm_multishells/1_2/bin', 'other')).toBe(real)
 })
 
 test('the last disconnect leaves a runner its memory of the worktrees that it has made, and nothing else', async () => {
