@@ -168,5 +168,5 @@ const POSTGRES = {
   backup:
     'DATABASE_URL is set: the database is a Postgres, whose own tool backs it up, also while Parley runs: pg_dump --format=custom --file=FILE "${DATABASE_URL:?}" (the shell has it by: set -a; . ./.env; set +a)',
   restore:
-    'DATABASE_URL is set: the database is a Postgres, whose own tool restores it into an empty one: pg_restore --no-owner --dbname=URL_OF_AN_EMPTY_DATABASE FILE',
+    'DATABASE_URL is set: the database is a Postgres, whose own tool restores it into an empty one: pg_restore --no-owner --dbname="${EMPTY_DATABASE_URL:?}" FILE',
 }
