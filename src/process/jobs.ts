@@ -67,8 +67,9 @@ const presenceFlush =
     memberCache.forget()
     const seen = presence.drain()
     if (seen.length === 0 && !clock.isDoubtful) return
+    const askedAt = performance.now()
     try {
-      clock.set(await writePresence(database, seen, leaseS))
+      clock.set(await writePresence(database, seen, leaseS), askedAt)
     } catch (error) {
       presence.restore(seen)
       throw error

@@ -73,7 +73,8 @@ export const createServices = async (database: Database, config: Config, log: Lo
   publisher.on(CUT_TOPIC, (session) => presence.forgetCursors(session))
 
   const status: StatusWatch = createStatus({ database, notifier, instance, metrics }, () => services)
-  clock.set(await writePresence(database, [], config.CLAIM_LEASE))
+  const askedAt = performance.now()
+  clock.set(await writePresence(database, [], config.CLAIM_LEASE), askedAt)
   await listenToPeers(database, { notifier, settings, publisher, credentials, status })
   await notifier?.ready()
   const own = processJobs({ database, config, clock, presence, loops, settings, notifier, publisher, status, stopping: stopping.signal })

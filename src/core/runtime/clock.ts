@@ -6,9 +6,13 @@ export class Clock {
   #readAt = performance.now()
   #wallAt = Date.now() // at the same moment
 
-  /** The time that the database has just answered, as RFC 3339 or in milliseconds since the epoch. */
-  set(time: string | number) {
-    this.#databaseMs = typeof time === 'number' ? time : Date.parse(time)
+  /** Takes the time that the database has answered, as RFC 3339 or in milliseconds since the epoch. `askedAt`: `performance.now()` when it was
+   *  asked. It was that time at some moment since, however late the answer came. What this clock says stays, where that can be right, and is
+   *  otherwise moved to the nearer end of what can: the answer of a connection that stood still for seconds sets no clock back by them. */
+  set(time: string | number, askedAt = performance.now()) {
+    const earliest = typeof time === 'number' ? time : Date.parse(time)
+    const latest = earliest + performance.now() - askedAt
+    this.#databaseMs = Math.min(Math.max(this.now(), earliest), latest)
     this.#readAt = performance.now()
     this.#wallAt = Date.now()
   }
