@@ -1,5 +1,5 @@
-// Shown where somebody asks for the keys of a page: help.js, approvals.js.
-/** The keys of a page, in a dialog. */
+// The dialog that lists a page's keys, for help.js and approvals.js.
+/** Opens the dialog. `keys`: what each key does. */
 export const showKeys = (keys) => {
   const dialog = document.createElement('dialog')
   dialog.className = 'm-auto rounded-xl border bg-card p-5 text-[13px] text-foreground shadow-xl backdrop:bg-black/40'

@@ -59,7 +59,7 @@
     return done
   }
 
-  // The link that was followed is gone, or hidden, where it stood in what was in place: the focus goes to the one that stands there now.
+  // A followed link within the part that was replaced is gone or hidden now: the focus goes to the visible link of the same name.
   const keepFocus = (name) => {
     const { activeElement: at } = document
     const isSeen = (link) => link.checkVisibility()

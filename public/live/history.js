@@ -19,7 +19,7 @@ export const keepRows = ({ path, scroller, rows, load }) => {
     if (isFull()) observeScrolling()
     else observe()
   }
-  // After a failure what is in sight would be asked for again at once. A refusal stands: the bar says so (live/stream.js).
+  // A failed load is retried after a pause: an observer that begins anew reports at once. A refused one is not: the bar says so (live/stream.js).
   const loadRows = (query) => {
     if (loading) return
     loading = true
@@ -40,7 +40,7 @@ export const keepRows = ({ path, scroller, rows, load }) => {
     sight.observe(older)
     if ($('gap')) sight.observe($('gap'))
   }
-  // Where a filter leaves little of the feed, both stay in sight whatever is loaded: beyond the limit each load takes somebody who scrolls.
+  // A filter may leave so little of the feed that the marks stay in sight whatever is loaded: beyond the limit each load takes a scroll.
   const observeScrolling = () => scroller.addEventListener('scroll', observe, { once: true })
   const fill = () =>
     whenIdle(async () => {

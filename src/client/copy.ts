@@ -8,7 +8,7 @@ import { packageOf } from './package.ts'
 const PROGRAM = 'parley.mjs'
 const LICENCES = 'LICENSES.txt' // beside it in the package, of the libraries in it
 
-/** `version`: of this program, unless told otherwise. */
+/** Where the copy of a version lies: of this program's own, unless `version` names another. */
 export const copyOf = ({ home, program }: Machine, version = packageOf(program).version): string =>
   join(parleyFolder(home), version, PROGRAM)
 

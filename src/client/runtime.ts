@@ -2,7 +2,7 @@
 import { realpathSync } from 'node:fs'
 import { basename, delimiter, isAbsolute, join } from 'node:path'
 
-// What fnm and Bun put into PATH for one shell or one call.
+// Folders that fnm and Bun put into PATH for one shell or one call: they are gone afterwards.
 const PASSING = /\/(fnm_multishells|bun-node-[^/]*)\//
 
 /** The first entry of PATH that leads to this file; the file itself where there is none. Homebrew's lies in a folder of its version, which the

@@ -10,7 +10,7 @@ export type SavedSettings = Awaited<ReturnType<typeof savedSettings>>
 
 /** Loads the settings, and makes a `server_secret` if there is none. `notifyOthers` runs in the transaction that saves a setting. */
 export const savedSettings = async (database: Database, notifyOthers?: (tx: Queries) => Promise<void>) => {
-  await offerSetting(database, 'server_secret', newSecret()) // what a repeated call must be told again is derived from it: team_ids, links, the keys of tasks
+  await offerSetting(database, 'server_secret', newSecret()) // team_ids, links and keys that a repeated call is told again are derived from it
   let values = await readSettings(database)
 
   // One at a time, so that an older read never replaces a newer one.

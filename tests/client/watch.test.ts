@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { holdPeek } from '../../src/client/watch/hold.ts'
-import { dropEntry, entriesOf, keepEntry } from '../../src/client/watch/sessions.ts'
+import { dropEntry, entriesOf, keepEntry, type Entry } from '../../src/client/watch/sessions.ts'
 import { giveWatchBack, takeWatch } from '../../src/client/watch/turn.ts'
 import { newSecret, uuid7 } from '../../src/core/ids.ts'
 import { newHome } from '../support/client.ts'
@@ -196,6 +196,14 @@ test(
   LONG_MS,
 )
 
+const entryAt = (link: string, folder: string): Entry => ({
+  link,
+  session_id: uuid7(),
+  team_id: `${uuid7()}.${newSecret()}`,
+  ancestors: [],
+  folder,
+})
+
 test('what a watch was about to tell when it ended is not noted as told: the next watch tells it', async () => {
   const own = newHome('http://127.0.0.1:9/mcp')
   const over = new AbortController()
@@ -206,13 +214,7 @@ test('what a watch was about to tell when it ended is not noted as told: the nex
       return Response.json({ unread: 1, addressed: 0, last_cursor: 7, wake: true, session_closed: false })
     },
   })
-  const entry = {
-    link: `${hub.url}mcp`,
-    session_id: uuid7(),
-    team_id: `${uuid7()}.${newSecret()}`,
-    ancestors: [],
-    folder: own.home,
-  }
+  const entry = entryAt(`${hub.url}mcp`, own.home)
   try {
     keepEntry(own.home, entry)
     const holding = { home: own.home, token: () => undefined, addressedOnly: false, announced: () => undefined, signal: over.signal }
@@ -232,10 +234,8 @@ test('a watch whose entry was taken away ends: it tells nothing and keeps nothin
     'was restored': () => new Response('{}', { status: 400 }),
   }
   for (const [name, answer] of Object.entries(answers)) {
-    let peeked = () => {}
-    const asked = new Promise<void>((resolve) => (peeked = resolve))
-    let gone = () => {}
-    const taken = new Promise<void>((resolve) => (gone = resolve))
+    const { promise: asked, resolve: peeked } = Promise.withResolvers<void>()
+    const { promise: taken, resolve: gone } = Promise.withResolvers<void>()
     const hub = Bun.serve({
       port: 0,
       async fetch({ url }) {
@@ -246,14 +246,7 @@ test('a watch whose entry was taken away ends: it tells nothing and keeps nothin
       },
     })
     const over = new AbortController()
-    const entry = {
-      link: `${hub.url}mcp`,
-      session_id: uuid7(),
-      team_id: `${uuid7()}.${newSecret()}`,
-      ancestors: [],
-      folder: own.home,
-      told: name === 'was restored' ? 9 : undefined,
-    }
+    const entry = { ...entryAt(`${hub.url}mcp`, own.home), told: name === 'was restored' ? 9 : undefined }
     try {
       keepEntry(own.home, entry)
       const holding = { home: own.home, token: () => undefined, addressedOnly: false, announced: () => undefined, signal: over.signal }
@@ -279,7 +272,7 @@ test('a watch whose entry was taken away ends: it tells nothing and keeps nothin
 
 test('of two watches of a team one is taken, also while it is being written down; nobody gives back another one’s', async () => {
   const own = newHome('http://127.0.0.1:9/mcp')
-  const entry = { link: '', session_id: uuid7(), team_id: `${uuid7()}.${newSecret()}`, ancestors: [], folder: own.home }
+  const entry = entryAt('', own.home)
   const other = Bun.spawn(['sleep', '60'])
   const file = () => sessionFiles(own, '.watch').map((name) => own.path(join('.parley/sessions', name)))
   try {

@@ -98,7 +98,7 @@ export interface WorktreeState {
   changed: number | undefined
 }
 
-// What git was told about untracked files (status.showUntrackedFiles) is not asked: they are in no commit either way.
+// Untracked files count as changes whatever `status.showUntrackedFiles` says: they are in no commit either way.
 const STATUS = ['status', '--porcelain=v2', '--branch', '-z', '--untracked-files=normal']
 
 /** Where a worktree stands now. */

@@ -84,8 +84,8 @@ const heldAndTold = async (machine: Machine, entry: Entry, holding: Holding): Pr
   return true
 }
 
-// What cannot be noted is not told. The entry is written again until that works, as on a disk that is full for a while; only then the peek is
-// held again, since each one that may wake takes one of the session's wakes.
+// A message that cannot be noted as told is not told. The entry is written again until that works, as on a disk that is full for a while; only
+// then the peek is held again, since each peek that may wake takes one of the session's wakes.
 const untilWritten = async ({ home, err }: Machine, entry: Entry, { signal }: Holding, error: unknown): Promise<true> => {
   if (!(error instanceof Stop)) throw error
   err.write(`${error.message} Until it can be, nobody is told of session ${entry.session_id}.\n`)
@@ -119,7 +119,7 @@ const tell = async (machine: Machine, before: Entry, notice: string, holding: Ho
   }
 }
 
-// Where a full disk keeps no note, it may be told twice.
+// Returns false where a full disk keeps no note: the message may be told twice then.
 const isNoted = (home: string, of: Entry, told: number | undefined): boolean => {
   const now = entryNow(home, of)
   try {
@@ -156,6 +156,6 @@ const endGroup = (leader: number): void => {
   try {
     process.kill(-leader, 'SIGKILL')
   } catch {
-    // It has ended in this moment.
+    // The group has ended in this moment.
   }
 }

@@ -22,7 +22,8 @@ export interface Holding {
 }
 
 /** The notice for the agent; undefined once there is nothing more to wait for: the session is concluded, the credential has ended, the
- *  entry was taken away, or the signal aborts. What an agent was told is noted before it is told, so that nothing wakes it twice. Throws Stop where that cannot be noted. */
+ *  entry was taken away, or the signal aborts. A message is noted as told before the agent is told, so that nothing wakes it twice. Throws
+ *  Stop where the note cannot be written. */
 export const holdPeek = async (entry: Entry, holding: Holding): Promise<string | undefined> => {
   const { home, signal } = holding
   const isOver = () => signal.aborted || !isKept(home, entry)

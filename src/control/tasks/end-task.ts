@@ -41,7 +41,7 @@ export const endTask = async (context: Context, session: Session, task: Task, en
   const endSequence = await appendToTask(context, session, task, closing)
   const { conversation = null, conversationAt = null, branch = null, head = null, usage = null, changes = null } = ending
   const { status, answer = null, error = null, interruptedBy = null, finish = null } = ending
-  // It began by the database's clock, which this process's follows to within milliseconds: no task ends before that.
+  // A task begins by the database's clock, which this process's clock follows to within milliseconds: none ends before its begin.
   const endedAt = new Date(Math.max(context.services.clock.now(), Date.parse(task.startedAt ?? '') || 0)).toISOString()
   const ended = { status, endedAt, answer, answerMessageId, error, interruptedBy, endSequence, usage, changes, finish }
   await setTask(queries, task.id, { ...ended, conversation, conversationAt, branch, head })

@@ -6,9 +6,10 @@ export class Clock {
   #readAt = performance.now()
   #wallAt = Date.now() // at the same moment
 
-  /** Takes the time that the database has answered, as RFC 3339 or in milliseconds since the epoch. `askedAt`: `performance.now()` when it was
-   *  asked. It was that time at some moment since, however late the answer came. What this clock says stays, where that can be right, and is
-   *  otherwise moved to the nearer end of what can: the answer of a connection that stood still for seconds sets no clock back by them. */
+  /** Corrects this clock by the database's answer: `time`, as RFC 3339 or in milliseconds since the epoch. `askedAt`: `performance.now()` when the
+   *  database was asked. Between then and now it was `time` there, so the database's clock is now at `time` at the least, and at the most at
+   *  `time` plus the round trip. This clock stays where it lies between, and is moved to the nearer bound otherwise: an answer that a stalled
+   *  connection brings seconds late sets no clock back by them. */
   set(time: string | number, askedAt = performance.now()) {
     const earliest = typeof time === 'number' ? time : Date.parse(time)
     const latest = earliest + performance.now() - askedAt
