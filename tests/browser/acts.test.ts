@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright'
+import { FULL, shortOf } from '../support/full.ts'
 import { KEY, MOBILE, withSite } from '../support/site.ts'
 
 const { parley, using, robin, asRobin } = withSite()
@@ -107,7 +108,7 @@ describe('the composer', () => {
       expect(complaints.filter((text) => !/status of 40[01]/.test(text))).toEqual([])
     }))
 
-  test('keeps what is typed while a message is under way, and sends nothing meanwhile', () =>
+  test.skipIf(!FULL)('keeps what is typed while a message is under way, and sends nothing meanwhile', () =>
     using({}, async (page) => {
       const { at, said, token } = await meeting()
       await asRobin(page, at)
@@ -140,7 +141,8 @@ describe('the composer', () => {
       await page.locator('#composer [role=alert]:visible').waitFor()
       expect(await message(page).inputValue()).toBe(`Use ${token} now`)
       expect(asked).toBe(3)
-    }))
+    }),
+  )
 
   test('keeps the text when the server is out of reach', () =>
     using({}, async (page) => {
@@ -313,7 +315,7 @@ test('a meeting is archived and brought back, each in its dialog', () =>
     expect(complaints).toEqual([])
   }))
 
-test('what was typed into a dialog is there again when it is opened again, until one sends it or starts over', () =>
+test.skipIf(!FULL)('what was typed into a dialog is there again when it is opened again, until one sends it or starts over', () =>
   using({}, async (page, complaints) => {
     const { id, at } = await meeting()
     await parley.post(`/sessions/${id}/join`, { team_name: "Bea's Team" })
@@ -374,9 +376,10 @@ test('what was typed into a dialog is there again when it is opened again, until
     await text.waitFor()
     expect(await dialog.getByText('This is what you typed before.').isVisible()).toBe(false)
     expect(complaints).toEqual([])
-  }))
+  }),
+)
 
-test('a double click on a slow line opens a dialog once, and what was typed before stays in it', () =>
+test.skipIf(!FULL)('a double click on a slow line opens a dialog once, and what was typed before stays in it', () =>
   using({}, async (page, complaints) => {
     const { at } = await meeting()
     await asRobin(page, at)
@@ -406,7 +409,8 @@ test('a double click on a slow line opens a dialog once, and what was typed befo
     await dialog.waitFor()
     expect(asked).toBe(2)
     expect(complaints).toEqual([])
-  }))
+  }),
+)
 
 test('what is refused in a dialog is said there, over the live session, and what is done closes it', () =>
   using({}, async (page, complaints) => {
@@ -446,7 +450,7 @@ test('what is refused in a dialog is said there, over the live session, and what
     expect(complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([])
   }))
 
-test('while the server cannot be reached, an act says so and can be tried again', () =>
+test.skipIf(!FULL)('while the server cannot be reached, an act says so and can be tried again', () =>
   using({}, async (page) => {
     const { at, get } = await meeting()
     await asRobin(page, at)
@@ -472,9 +476,10 @@ test('while the server cannot be reached, an act says so and can be tried again'
     await dialog.getByRole('button', { name: 'Conclude', exact: true }).click()
     await page.locator('#conclusion', { hasText: 'It ships.' }).waitFor()
     expect((await get('')).status).toBe('closed')
-  }))
+  }),
+)
 
-test('an act of somebody who was signed out meanwhile leads to the sign-in, not into the dialog', () =>
+test.skipIf(!FULL)('an act of somebody who was signed out meanwhile leads to the sign-in, not into the dialog', () =>
   using({}, async (page) => {
     const { at } = await meeting()
     await asRobin(page, at)
@@ -482,9 +487,10 @@ test('an act of somebody who was signed out meanwhile leads to the sign-in, not 
     await page.getByRole('link', { name: 'Conclude' }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     expect(new URL(page.url()).searchParams.get('next')).toBe(`${at}/conclude`)
-  }))
+  }),
+)
 
-test('a form that is refused comes back with what was typed, and says why beside the field', () =>
+test.skipIf(!FULL)('a form that is refused comes back with what was typed, and says why beside the field', () =>
   using({}, async (page) => {
     const { at, token, id } = await meeting()
     await asRobin(page, `${at}/edit`)
@@ -497,7 +503,8 @@ test('a form that is refused comes back with what was typed, and says why beside
     await page.getByRole('button', { name: 'Change', exact: true }).click()
     expect(await page.getByRole('alert').textContent()).toContain('This session is concluded')
     expect(await page.getByRole('textbox', { name: 'Title' }).inputValue()).toBe('Too late')
-  }))
+  }),
+)
 
 test('the history shows who wrote what, compares any two versions and brings one back, without script', () =>
   using({ javaScriptEnabled: false }, async (page) => {
@@ -533,7 +540,7 @@ test('the history shows who wrote what, compares any two versions and brings one
     expect(file.headers()['content-disposition']).toBe('attachment; filename="shipping-the-parser-v9.md"')
   }))
 
-test('the current link is checked when a person asks', () =>
+test.skipIf(!FULL)('the current link is checked when a person asks', () =>
   using({}, async (page, complaints) => {
     await asRobin(page, '/settings')
     await page.getByRole('button', { name: 'Check the link' }).click()
@@ -548,13 +555,16 @@ test('the current link is checked when a person asks', () =>
     await page.locator('form', { hasText: 'round in circles' }).getByRole('button', { name: 'Forget what is set here' }).click()
     expect(await page.locator('tr', { hasText: 'LOOP_GUARD' }).textContent()).toMatch(/warn.*default$/)
     expect(complaints).toEqual([])
-  }))
+  }),
+)
 
-for (const [name, options] of [
-  ['wide', {}],
+const LOOKS = [
   ['at 390 px', MOBILE],
+  ['wide', {}],
   ['dark', { colorScheme: 'dark' }],
-] as const) {
+] as const
+
+for (const [name, options] of shortOf(LOOKS, 1)) {
   test(`${name}: the pages of acts render, keep their policy and do not scroll sideways`, () =>
     using(options, async (page, complaints) => {
       const { at, id, token } = await meeting({ title: 'word'.repeat(50) })
@@ -572,7 +582,7 @@ for (const [name, options] of [
     }))
 }
 
-test('on a phone everything one can do lies in one menu', () =>
+test.skipIf(!FULL)('on a phone everything one can do lies in one menu', () =>
   using(MOBILE, async (page) => {
     const { at } = await meeting()
     await asRobin(page, at)
@@ -594,9 +604,10 @@ test('on a phone everything one can do lies in one menu', () =>
     await items.filter({ hasText: 'Conclude' }).click()
     await page.getByRole('dialog', { name: 'Conclude the session' }).waitFor()
     expect(await overflow(page)).toBe(0)
-  }))
+  }),
+)
 
-test('between a phone and a wide window the way on stays beside the title, and the menu has the rest', () =>
+test.skipIf(!FULL)('between a phone and a wide window the way on stays beside the title, and the menu has the rest', () =>
   using({ viewport: { width: 768, height: 900 } }, async (page) => {
     const { at } = await meeting()
     await asRobin(page, at)
@@ -606,9 +617,10 @@ test('between a phone and a wide window the way on stays beside the title, and t
     const items = await page.locator('#session-menu a:visible').allTextContents()
     expect(items.slice(0, 2)).toEqual(['Connect an agent', 'Export as Markdown'])
     expect(items).not.toContain('Conclude…')
-  }))
+  }),
+)
 
-test('with colours of the reader’s own, what is filled, chosen or done still differs from what is not', () =>
+test.skipIf(!FULL)('with colours of the reader’s own, what is filled, chosen or done still differs from what is not', () =>
   using({ forcedColors: 'active' }, async (page) => {
     const { at, id, token } = await meeting()
     await parley.post(`/sessions/${id}/messages`, { content: '- [x] done\n- [ ] open' }, token)
@@ -625,9 +637,10 @@ test('with colours of the reader’s own, what is filled, chosen or done still d
       ['#composer [data-slot=button]', 'body'],
     ] as const
     for (const [one, other] of pairs) expect(await colour(one), one).not.toBe(await colour(other))
-  }))
+  }),
+)
 
-test('a long conclusion leads on to the document, which has all of it', () =>
+test.skipIf(!FULL)('a long conclusion leads on to the document, which has all of it', () =>
   using(MOBILE, async (page) => {
     const { at, id, token } = await meeting()
     await parley.post(`/sessions/${id}/conclude`, { summary_section: 'It ships, for a reason.\n\n'.repeat(40) }, token)
@@ -635,7 +648,8 @@ test('a long conclusion leads on to the document, which has all of it', () =>
     await page.getByRole('link', { name: 'Read all in the document' }).click()
     await page.locator('#doc-conclusion').waitFor()
     expect(await overflow(page)).toBe(0)
-  }))
+  }),
+)
 
 const form = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
   fetch(`${parley.url}${path}`, { method: 'POST', redirect: 'manual', body: new URLSearchParams(fields), headers })

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright'
 import { violations } from '../support/axe.ts'
+import { FULL } from '../support/full.ts'
 import { KEY, MOBILE, withSite } from '../support/site.ts'
 
 const { parley, using, asRobin } = withSite({ IDLE_AFTER: '1', WAKES_PER_HOUR: '2' })
@@ -80,39 +81,49 @@ test('when the wakes are used up the open page says so, until a person writes', 
   })
 }, 60_000)
 
-test('a session in which nothing happens and whose teams sleep is idle on the home page, with a dot of its own', async () => {
-  const { id, sleep } = await meeting()
-  const { query } = parley.services.database
-  const { letGo } = await sleep()
-  await query(`update sessions set last_event_at = now() - interval '1 hour', created_at = now() - interval '2 hours' where id = $1`, [id])
-  await query(`update participants set last_seen_at = now() - interval '1 hour' where session_id = $1`, [id])
-  await using({}, async (page) => {
-    for (const path of ['/', '/?status=idle']) {
-      await page.goto(path)
-      await page.locator(`#s-${id}`).getByText('Idle, with teams that a message wakes').waitFor({ state: 'attached' })
-    }
-    await page.goto('/?status=live')
-    expect(await page.locator(`#s-${id}`).count()).toBe(0)
-    await page.goto(`/sessions/${id}`)
-    expect(await page.locator('#listening').innerText()).toMatch(/^Idle for 1h, not concluded · 1 asleep: a message wakes it/)
-  })
-  letGo()
-}, 60_000)
+test.skipIf(!FULL)(
+  'a session in which nothing happens and whose teams sleep is idle on the home page, with a dot of its own',
+  async () => {
+    const { id, sleep } = await meeting()
+    const { query } = parley.services.database
+    const { letGo } = await sleep()
+    await query(`update sessions set last_event_at = now() - interval '1 hour', created_at = now() - interval '2 hours' where id = $1`, [
+      id,
+    ])
+    await query(`update participants set last_seen_at = now() - interval '1 hour' where session_id = $1`, [id])
+    await using({}, async (page) => {
+      for (const path of ['/', '/?status=idle']) {
+        await page.goto(path)
+        await page.locator(`#s-${id}`).getByText('Idle, with teams that a message wakes').waitFor({ state: 'attached' })
+      }
+      await page.goto('/?status=live')
+      expect(await page.locator(`#s-${id}`).count()).toBe(0)
+      await page.goto(`/sessions/${id}`)
+      expect(await page.locator('#listening').innerText()).toMatch(/^Idle for 1h, not concluded · 1 asleep: a message wakes it/)
+    })
+    letGo()
+  },
+  60_000,
+)
 
-test('or until a person clears it, on a phone too', async () => {
-  const { at, useUp } = await meeting()
-  await useUp()
-  await using(MOBILE, async (page, complaints) => {
-    await asRobin(page, at)
-    expect(await overflow(page)).toBe(0)
-    await page.locator('#wakes').getByRole('link', { name: 'Clear' }).click()
-    await page.getByRole('button', { name: 'Clear the warning' }).click()
-    await page.locator('#wakes').waitFor({ state: 'hidden', timeout: 10_000 })
-    expect(complaints).toEqual([])
-  })
-}, 60_000)
+test.skipIf(!FULL)(
+  'or until a person clears it, on a phone too',
+  async () => {
+    const { at, useUp } = await meeting()
+    await useUp()
+    await using(MOBILE, async (page, complaints) => {
+      await asRobin(page, at)
+      expect(await overflow(page)).toBe(0)
+      await page.locator('#wakes').getByRole('link', { name: 'Clear' }).click()
+      await page.getByRole('button', { name: 'Clear the warning' }).click()
+      await page.locator('#wakes').waitFor({ state: 'hidden', timeout: 10_000 })
+      expect(complaints).toEqual([])
+    })
+  },
+  60_000,
+)
 
-test(
+test.skipIf(!FULL)(
   'the number of wakes is saved on the settings page, refused when it is none, and forgotten',
   () =>
     using({}, async (page, complaints) => {

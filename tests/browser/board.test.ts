@@ -5,6 +5,7 @@ import { violations } from '../support/axe.ts'
 import { whileBusy } from '../support/cpu.ts'
 import { fillRecords, recordsTeams, type RecordsDemo } from '../support/demo-records.ts'
 import { leastShift, MOBILE, observeShifts, openLive, type Site, withSite } from '../support/site.ts'
+import { FULL, shortOf } from '../support/full.ts'
 import { withTwoSites } from '../support/two-sites.ts'
 
 const SOON = { timeout: 10_000 }
@@ -155,7 +156,7 @@ test('a person adds, edits, takes back, finishes, drops and opens again, in dial
     expect(complaints.filter((text) => !text.includes('400'))).toEqual([]) // the two refusals
   }))
 
-test('an item that could not be opened again says so', () =>
+test.skipIf(!FULL)('an item that could not be opened again says so', () =>
   using(WIDE, async (page) => {
     const { board, bea, lexer } = await scene()
     await bea.claim(lexer)
@@ -173,7 +174,8 @@ test('an item that could not be opened again says so', () =>
     await page.unroute('**/reopen')
     await open()
     await list(page, 'ready').filter({ hasText: 'Write the lexer' }).waitFor(SOON)
-  }))
+  }),
+)
 
 test('beside the feed the parts change places without another page: what is typed stays, and the back button knows them', () =>
   using(WIDE, async (page, complaints) => {
@@ -218,7 +220,7 @@ test('beside the feed the parts change places without another page: what is type
     expect(complaints).toEqual([])
   }))
 
-test('whoever chooses a part by the keyboard goes on from its link', () =>
+test.skipIf(!FULL)('whoever chooses a part by the keyboard goes on from its link', () =>
   using(WIDE, async (page, complaints) => {
     const { at } = await scene()
     await openLive(page, at)
@@ -239,9 +241,10 @@ test('whoever chooses a part by the keyboard goes on from its link', () =>
     await page.locator('.board').waitFor(SOON)
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('scroller')
     expect(complaints).toEqual([])
-  }))
+  }),
+)
 
-test('of two parts that are chosen one right after the other, the later one stays, whichever answer comes first', () =>
+test.skipIf(!FULL)('of two parts that are chosen one right after the other, the later one stays, whichever answer comes first', () =>
   using(WIDE, async (page, complaints) => {
     const { at, board } = await scene()
     await asRobin(page)
@@ -262,9 +265,10 @@ test('of two parts that are chosen one right after the other, the later one stay
     expect(await page.locator('.board').count()).toBe(1)
     expect(new URL(page.url()).pathname).toBe(board)
     expect(complaints).toEqual([])
-  }))
+  }),
+)
 
-test('on a phone the lists stand below each other, and all that can be done is in reach of a thumb', () =>
+test.skipIf(!FULL)('on a phone the lists stand below each other, and all that can be done is in reach of a thumb', () =>
   using(MOBILE, async (page, complaints) => {
     await asRobin(page)
     await openLive(page, `/sessions/${demo.session}`)
@@ -288,9 +292,10 @@ test('on a phone the lists stand below each other, and all that can be done is i
     expect(await sideways(page)).toBe(0)
     expect(await violations(page)).toEqual([])
     expect(complaints).toEqual([])
-  }))
+  }),
+)
 
-test('a dialog that is opened again has what was ticked in it, and opens without what the form has no more', () =>
+test.skipIf(!FULL)('a dialog that is opened again has what was ticked in it, and opens without what the form has no more', () =>
   using(WIDE, async (page, complaints) => {
     const { board, alex, lexer, printer, parser } = await scene()
     await asRobin(page, board)
@@ -323,7 +328,8 @@ test('a dialog that is opened again has what was ticked in it, and opens without
     await open(add)
     expect(await dialog.getByLabel('Title').inputValue()).toBe('Write the guide')
     expect(complaints).toEqual([])
-  }))
+  }),
+)
 
 test('without script: the board is a page, each form too, and what a form did is there after it', () =>
   using({ ...MOBILE, javaScriptEnabled: false }, async (page) => {
@@ -373,7 +379,7 @@ test(
   60_000,
 )
 
-for (const colorScheme of ['light', 'dark'] as const)
+for (const colorScheme of shortOf(['light', 'dark'] as const, 1))
   test(`${colorScheme}: axe finds nothing on a board, beside the feed and alone, empty and full`, () =>
     using({ ...WIDE, colorScheme }, async (page, complaints) => {
       await asRobin(page)

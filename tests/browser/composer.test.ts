@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright'
 import { violations } from '../support/axe.ts'
+import { FULL, shortOf } from '../support/full.ts'
 import { MOBILE, openLive, withSite } from '../support/site.ts'
 
 const { parley, using, asRobin } = withSite()
@@ -65,7 +66,7 @@ describe.each([
   ['wide', WIDE],
   ['a phone', MOBILE],
 ])('%s', (_, options) => {
-  test.each([120, 300, 4_000])('an address of %d characters in the composer leaves the page as wide as it is', (length) =>
+  test.each(shortOf([4_000, 120, 300], 1))('an address of %d characters in the composer leaves the page as wide as it is', (length) =>
     usingAsRobin(options, async (page) => {
       const { at } = await meeting('Where is it?')
       await page.goto(at)
@@ -112,7 +113,7 @@ describe('line breaks', () => {
 })
 
 describe('right-to-left text', () => {
-  test('stands on the right, line by line, and its lists begin there', () =>
+  test.skipIf(!FULL)('stands on the right, line by line, and its lists begin there', () =>
     usingAsRobin(WIDE, async (page) => {
       const { at, write } = await meeting(
         'שלום לכולם\nHello',
@@ -136,16 +137,18 @@ describe('right-to-left text', () => {
       expect(await page.locator('#m4 blockquote').evaluate((quote) => getComputedStyle(quote).borderRightWidth)).toBe('2px')
       expect((await linesOf(page, '#m5 pre code'))[0]!.left).toBeLessThan(1)
       for (const part of ['h1', 'p']) expect((await linesOf(page, `#document article ${part}`))[0]!.right).toBeLessThan(1)
-    }))
+    }),
+  )
 
-  test('moves nothing else: a title of it runs its own way, and a name stays in its place', () =>
+  test.skipIf(!FULL)('moves nothing else: a title of it runs its own way, and a name stays in its place', () =>
     usingAsRobin({}, async (page) => {
       const { at } = await meeting('one')
       await page.goto(at)
       for (const part of ['h1', '.row b']) expect(await page.locator(part).first().getAttribute('dir')).toBe('auto')
-    }))
+    }),
+  )
 
-  test('is typed from the right as well', () =>
+  test.skipIf(!FULL)('is typed from the right as well', () =>
     usingAsRobin(WIDE, async (page) => {
       const { at } = await meeting()
       await page.goto(at)
@@ -153,7 +156,8 @@ describe('right-to-left text', () => {
       expect(await direction()).toBe('ltr')
       await message(page).fill('שלום')
       expect(await direction()).toBe('rtl')
-    }))
+    }),
+  )
 })
 
 describe('a draft', () => {
@@ -172,7 +176,7 @@ describe('a draft', () => {
       expect(await message(page).inputValue()).toBe(text)
     }))
 
-  test('stays when the session is concluded meanwhile, is not sent, and can be when it is reopened', () =>
+  test.skipIf(!FULL)('stays when the session is concluded meanwhile, is not sent, and can be when it is reopened', () =>
     usingAsRobin(WIDE, async (page, complaints) => {
       const { at, conclude, reopen } = await meeting('Anything else?')
       await page.goto(at)
@@ -194,9 +198,10 @@ describe('a draft', () => {
       await message(page).press('Control+Enter')
       await page.locator('#rows .row-message', { hasText: 'one more thing' }).waitFor()
       expect(complaints).toEqual([])
-    }))
+    }),
+  )
 
-  test('that is empty goes with its form', () =>
+  test.skipIf(!FULL)('that is empty goes with its form', () =>
     usingAsRobin(WIDE, async (page) => {
       const { at, conclude } = await meeting('Anything else?')
       await page.goto(at)
@@ -205,7 +210,8 @@ describe('a draft', () => {
       await message(page).waitFor({ state: 'hidden' })
       expect(await page.locator('#composer').isVisible()).toBe(false)
       expect(await page.locator('#session-head').innerText()).toContain('Concluded')
-    }))
+    }),
+  )
 })
 
 describe('what is copied', () => {
@@ -230,7 +236,7 @@ describe('what is copied', () => {
     }, selector)
   const COPIED = { shape: '#i-tick', ok: true, seen: true, said: 1 }
 
-  test('a snippet: a tick, and a word for those who listen, for a moment', () =>
+  test.skipIf(!FULL)('a snippet: a tick, and a word for those who listen, for a moment', () =>
     usingAsRobin(CLIPBOARD, async (page, complaints) => {
       await page.goto('/connect')
       const shape = '[data-copy] use[href="#i-tick"]'
@@ -245,7 +251,8 @@ describe('what is copied', () => {
       await page.locator('[data-copy] >> nth=1').locator('use[href="#i-tick"]').waitFor({ state: 'attached' })
       expect(await page.locator(shape).count()).toBe(1)
       expect(complaints).toEqual([])
-    }))
+    }),
+  )
 
   test('a message: the tick stays with it while one points elsewhere', () =>
     usingAsRobin(CLIPBOARD, async (page) => {
@@ -260,45 +267,48 @@ describe('what is copied', () => {
       expect(await signsOf(page, '#m1 #copy-message')).toEqual(COPIED)
     }))
 
-  test('nothing, if the browser refuses or the text does not come: everybody is told, and what was said before is taken back', () =>
-    usingAsRobin(CLIPBOARD, async (page) => {
-      const { at, write } = await meeting('one')
-      await openLive(page, at)
-      expect(await page.locator('#document [data-copy]').isVisible()).toBe(false) // there is nothing to copy
-      await write('# Plan')
-      await page.locator('#document [data-copy]').waitFor()
-      const notice = page.locator('[role=status].notice')
-      await page.route('**/history/1.md', (route) => route.abort())
-      await page.locator('#document [data-copy]').click()
-      await notice.waitFor()
-      expect(await notice.textContent()).toBe('Copy failed: select the text')
-      expect(await violations(page)).toEqual([])
-      await page.locator('#m1').hover()
-      await page.locator('#copy-message').click()
-      await notice.waitFor({ state: 'detached' })
-      expect(await signsOf(page, '#copy-message')).toEqual(COPIED)
-      for (const answer of [
-        { status: 503, body: 'not now' },
-        { status: 303, headers: { location: '/sign-in' } },
-      ]) {
-        await page.route('**/history/1.md', (route) => route.fulfill(answer))
+  test.skipIf(!FULL)(
+    'nothing, if the browser refuses or the text does not come: everybody is told, and what was said before is taken back',
+    () =>
+      usingAsRobin(CLIPBOARD, async (page) => {
+        const { at, write } = await meeting('one')
+        await openLive(page, at)
+        expect(await page.locator('#document [data-copy]').isVisible()).toBe(false) // there is nothing to copy
+        await write('# Plan')
+        await page.locator('#document [data-copy]').waitFor()
+        const notice = page.locator('[role=status].notice')
+        await page.route('**/history/1.md', (route) => route.abort())
         await page.locator('#document [data-copy]').click()
         await notice.waitFor()
-        expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('one')
+        expect(await notice.textContent()).toBe('Copy failed: select the text')
+        expect(await violations(page)).toEqual([])
+        await page.locator('#m1').hover()
         await page.locator('#copy-message').click()
         await notice.waitFor({ state: 'detached' })
-      }
-      await page.evaluate(() => {
-        const { clipboard } = navigator
-        const refuses = () => Promise.reject(new DOMException('no', 'NotAllowedError'))
-        Object.assign(clipboard, { writeText: () => (delete (clipboard as Partial<Clipboard>).writeText, refuses()) })
-      })
-      await page.locator('#copy-message').click()
-      await notice.waitFor()
-      expect(await signsOf(page, '#copy-message')).toMatchObject({ shape: '#i-copy', ok: false, said: 0 })
-      expect(await page.locator('#copy-message').getAttribute('title')).toBe('Copy failed: select the text')
-      await page.locator('#copy-message').click()
-      await notice.waitFor({ state: 'detached' })
-      expect(await signsOf(page, '#copy-message')).toEqual(COPIED)
-    }))
+        expect(await signsOf(page, '#copy-message')).toEqual(COPIED)
+        for (const answer of [
+          { status: 503, body: 'not now' },
+          { status: 303, headers: { location: '/sign-in' } },
+        ]) {
+          await page.route('**/history/1.md', (route) => route.fulfill(answer))
+          await page.locator('#document [data-copy]').click()
+          await notice.waitFor()
+          expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('one')
+          await page.locator('#copy-message').click()
+          await notice.waitFor({ state: 'detached' })
+        }
+        await page.evaluate(() => {
+          const { clipboard } = navigator
+          const refuses = () => Promise.reject(new DOMException('no', 'NotAllowedError'))
+          Object.assign(clipboard, { writeText: () => (delete (clipboard as Partial<Clipboard>).writeText, refuses()) })
+        })
+        await page.locator('#copy-message').click()
+        await notice.waitFor()
+        expect(await signsOf(page, '#copy-message')).toMatchObject({ shape: '#i-copy', ok: false, said: 0 })
+        expect(await page.locator('#copy-message').getAttribute('title')).toBe('Copy failed: select the text')
+        await page.locator('#copy-message').click()
+        await notice.waitFor({ state: 'detached' })
+        expect(await signsOf(page, '#copy-message')).toEqual(COPIED)
+      }),
+  )
 })

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import { linkForPerson } from '../../src/process/sign-ins.ts'
 import { violations } from '../support/axe.ts'
+import { shortOf } from '../support/full.ts'
 import { KEY, MOBILE, withSite } from '../support/site.ts'
 
 const { parley, using, asRobin } = withSite()
@@ -53,7 +54,7 @@ test('another browser that is signed out there loses its page at once', async ()
   )
 }, 60_000)
 
-test.each(Object.entries(LOOKS))(
+test.each(shortOf(Object.entries(LOOKS), 1))(
   'the pages of keys and invitations are readable for everybody, %s',
   async (_, look) => {
     const { session_id } = await parley.post('/sessions', {

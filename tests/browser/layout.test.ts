@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright'
 import { proposalRoom } from '../support/demo-proposals.ts'
 import { trace } from '../support/history.ts'
+import { FULL } from '../support/full.ts'
 import { MOBILE, withSite } from '../support/site.ts'
 
 const LONG_NAME = 'The team that measures how long every parser takes on the corpus'
@@ -73,14 +74,15 @@ test('wide content scrolls in its own box: in a proposal, in the inbox and the f
   expect(wrong).toEqual([])
 }, 60_000)
 
-test('a long name fits into the choice of the convener', () =>
+test.skipIf(!FULL)('a long name fits into the choice of the convener', () =>
   using(NARROW, async (page) => {
     await asRobin(page, `${at}/convener`)
     expect(await sideways(page)).toBe(0)
     const label = page.locator('label', { hasText: LONG_NAME })
     expect(await cutBy(label)).toBe(0)
     expect(await label.evaluate((box) => box.scrollHeight - box.clientHeight)).toBe(0)
-  }))
+  }),
+)
 
 /** The focus comes by the keyboard to the first such element; what is around it: an outline that nothing cuts off. */
 const ringOf = (page: Page, selector: string, pseudo?: string) =>
@@ -94,7 +96,7 @@ const ringOf = (page: Page, selector: string, pseudo?: string) =>
     [selector, pseudo] as const,
   )
 
-test('the focus shows on rows that are links, and where a box would cut it off it lies inside', () =>
+test.skipIf(!FULL)('the focus shows on rows that are links, and where a box would cut it off it lies inside', () =>
   using({ viewport: { width: 800, height: 700 } }, async (page) => {
     const rings: Record<string, string> = {}
     for (const [path, selector, pseudo] of [
@@ -110,7 +112,8 @@ test('the focus shows on rows that are links, and where a box would cut it off i
       rings[path] = await ringOf(page, selector, pseudo)
     }
     expect([...new Set(Object.values(rings))], JSON.stringify(rings)).toEqual(['2px inside'])
-  }))
+  }),
+)
 
 const boxes = (page: Page, selector: string) =>
   page.locator(selector).evaluateAll((all) =>
@@ -122,7 +125,7 @@ const boxes = (page: Page, selector: string) =>
       }),
   )
 
-test('a phone leads from home to the records in one tap, and what a finger is to tap is large enough', () =>
+test.skipIf(!FULL)('a phone leads from home to the records in one tap, and what a finger is to tap is large enough', () =>
   using(NARROW, async (page) => {
     const small: string[] = []
     for (const path of ['/', '/sign-in', at, '/approvals']) {
@@ -138,9 +141,10 @@ test('a phone leads from home to the records in one tap, and what a finger is to
     await page.waitForURL('**/records')
     await page.goto('/search')
     expect(await page.locator('header [href="/search"]').count()).toBe(0)
-  }))
+  }),
+)
 
-test('at 320 px a heading stands above the tabs, and what compares versions is whole', () =>
+test.skipIf(!FULL)('at 320 px a heading stands above the tabs, and what compares versions is whole', () =>
   using(NARROW, async (page) => {
     await page.goto('/approvals')
     const [heading, tabs] = [(await page.locator('h1').boundingBox())!, (await page.locator('[aria-label=Which]').boundingBox())!]
@@ -155,9 +159,10 @@ test('at 320 px a heading stands above the tabs, and what compares versions is w
     expect(await summary.locator('svg').isVisible()).toBe(true)
     await page.goto(`${documented}/history`)
     expect(await cutBy(page.getByRole('button', { name: 'Compare' }))).toBe(0)
-  }))
+  }),
+)
 
-test('in the list of sessions the title goes before its badges, and a phone has them below it', async () => {
+test.skipIf(!FULL)('in the list of sessions the title goes before its badges, and a phone has them below it', async () => {
   for (const [options, least] of [
     [MOBILE, 200],
     [{ viewport: { width: 700, height: 800 } }, 250],
@@ -172,7 +177,7 @@ test('in the list of sessions the title goes before its badges, and a phone has 
     })
 })
 
-test('what can be done about an item of the board lies over nothing that one reads', () =>
+test.skipIf(!FULL)('what can be done about an item of the board lies over nothing that one reads', () =>
   using({ viewport: { width: 1280, height: 800 } }, async (page) => {
     await asRobin(page, `${at}/board`)
     const item = page.locator('.work').first()
@@ -181,9 +186,10 @@ test('what can be done about an item of the board lies over nothing that one rea
     expect(acts.y).toBeGreaterThanOrEqual(title.y + title.height - 6)
     const facts = (await item.locator('.work-facts').boundingBox())!
     expect(facts.x + facts.width).toBeLessThanOrEqual(acts.x)
-  }))
+  }),
+)
 
-test('a name is cut before what is said of it; a command breaks, a configuration keeps its lines', () =>
+test.skipIf(!FULL)('a name is cut before what is said of it; a command breaks, a configuration keeps its lines', () =>
   using({ viewport: { width: 1024, height: 700 } }, async (page) => {
     await asRobin(page, resumed)
     for (const said of ['is to conclude', ' · '])
@@ -208,16 +214,18 @@ test('a name is cut before what is said of it; a command breaks, a configuration
         .evaluate((pre) => getComputedStyle(pre).whiteSpace)
       expect([name, style]).toEqual([name, breaks ? 'pre-wrap' : 'pre'])
     }
-  }))
+  }),
+)
 
-test('in a low window the last chip of the teams keeps its dot', () =>
+test.skipIf(!FULL)('in a low window the last chip of the teams keeps its dot', () =>
   using({ ...MOBILE, viewport: { width: 844, height: 390 } }, async (page) => {
     await page.goto(at)
     await page.locator('#roster').evaluate((list) => list.scrollTo(1_000, 0))
     const dot = page.locator('#roster li').last().locator('.dot').last()
     const [{ x, width }, list] = [(await dot.boundingBox())!, (await page.locator('#roster').boundingBox())!]
     expect(x + width + 2).toBeLessThanOrEqual(list.x + list.width)
-  }))
+  }),
+)
 
 test('the same thing has the same name and the same words on every page, and a time says that it is UTC', () =>
   using({}, async (page) => {

@@ -3,6 +3,7 @@ import type { Page } from 'playwright'
 import { topicOf } from '../../src/log/topics.ts'
 import { CUT_TOPIC } from '../../src/process/publish.ts'
 import { thatCanBeCut } from '../support/proxy.ts'
+import { FULL } from '../support/full.ts'
 import { leastShift, MOBILE, observeShifts, openLive, serveSite, withSite } from '../support/site.ts'
 
 const SOON = { timeout: 20_000 } // what is promised is 300 ms; bench/pages measures it
@@ -92,7 +93,7 @@ test('document, teams, title and conclusion follow, where things may move; a reo
     expect(complaints).toEqual([])
   }))
 
-test('teams out of sight are counted, and come in sight', () =>
+test.skipIf(!FULL)('teams out of sight are counted, and come in sight', () =>
   using({ viewport: { width: 640, height: 800 } }, async (page) => {
     const { path, post } = await room(2)
     await openLive(page, path)
@@ -108,9 +109,10 @@ test('teams out of sight are counted, and come in sight', () =>
     await page.evaluate(() => document.querySelector('#roster')!.scrollTo(10_000, 0))
     await more.waitFor({ state: 'hidden' })
     expect(await page.locator('.cut').count()).toBe(0)
-  }))
+  }),
+)
 
-test('the dots follow who polls', () =>
+test.skipIf(!FULL)('the dots follow who polls', () =>
   using({}, async (page) => {
     const quick = await serveSite({ IDLE_AFTER: '1', DISCONNECTED_AFTER: '8' })
     try {
@@ -130,7 +132,8 @@ test('the dots follow who polls', () =>
     } finally {
       await quick.stop()
     }
-  }))
+  }),
+)
 
 test('three seconds without a network lose nothing and repeat nothing', () =>
   using({}, async (page) => {
@@ -155,7 +158,7 @@ test('three seconds without a network lose nothing and repeat nothing', () =>
     }
   }))
 
-test('a refused first connection is tried again', () =>
+test.skipIf(!FULL)('a refused first connection is tried again', () =>
   using({}, async (page) => {
     const { path, say } = await room(2)
     let refused = 0
@@ -171,9 +174,10 @@ test('a refused first connection is tried again', () =>
     expect(await sequences(page)).toEqual(upTo(4))
     expect(await page.locator('#reconnecting').isVisible()).toBe(false)
     expect(await page.locator('main').textContent()).not.toContain('not now')
-  }))
+  }),
+)
 
-test('a page that shows more than the log has, as after a backup was restored, is loaded again', () =>
+test.skipIf(!FULL)('a page that shows more than the log has, as after a backup was restored, is loaded again', () =>
   using({}, async (page) => {
     const { path, alex, say } = await room(8)
     await openLive(page, path)
@@ -186,9 +190,10 @@ test('a page that shows more than the log has, as after a backup was restored, i
     await say('And now?')
     await row(page, 'And now?')
     expect(await sequences(page)).toEqual(upTo(6))
-  }))
+  }),
+)
 
-test('who does not want to wait for the next attempt makes one', () =>
+test.skipIf(!FULL)('who does not want to wait for the next attempt makes one', () =>
   using({}, async (page) => {
     const { path, say } = await room(2)
     let [refused, open] = [0, false]
@@ -200,7 +205,8 @@ test('who does not want to wait for the next attempt makes one', () =>
     await page.getByRole('button', { name: 'Retry now' }).click()
     await row(page, 'meanwhile')
     await page.locator('#reconnecting').waitFor({ state: 'hidden' })
-  }))
+  }),
+)
 
 test('a hidden tab lets go of its stream and catches up when it is seen again', () =>
   using({}, async (page, complaints) => {
@@ -256,7 +262,7 @@ test('half-typed text, focus, a selection and where one reads stay as they are',
     expect(complaints).toEqual([])
   }))
 
-test('an edit that goes on changes its row wherever that stands, and takes no focus away', () =>
+test.skipIf(!FULL)('an edit that goes on changes its row wherever that stands, and takes no focus away', () =>
   using({}, async (page, complaints) => {
     const { path, alex, bea, post } = await room(2)
     const append = (who: typeof bea) => post(`${path}/doc/append`, { text: '- a line' }, who.team_id)
@@ -277,7 +283,8 @@ test('an edit that goes on changes its row wherever that stands, and takes no fo
     expect(await page.locator('#d1').textContent()).toContain('The document was updated, v1 to v3')
     expect(await page.evaluate(() => document.activeElement?.ariaLabel)).toBe('What changed, v0 to v3')
     expect(complaints).toEqual([])
-  }))
+  }),
+)
 
 test('what came since the last visit stands under a line', () =>
   using({}, async (page) => {
@@ -336,34 +343,37 @@ test('on a page with a gap nothing old is new, and a link leads beyond the gap',
     expect(complaints).toEqual([])
   }))
 
-test('the button that leads to the newest beyond a gap asks whoever has typed something, and leaves what stands beside the feed', () =>
-  using({}, async (page, complaints) => {
-    const { path } = await room(349)
-    await asRobin(page)
-    let goes = false
-    page.on('dialog', (dialog) => (goes ? dialog.accept() : dialog.dismiss()))
-    const jump = () => page.locator('#jump').click()
-    const isAt = async (at: string) => {
-      await page.waitForURL((url) => url.pathname + url.search + url.hash === at)
-      await page.locator('#m350').waitFor(SOON)
-    }
-    await openLive(page, `${path}/board?around=120#m120`)
-    await page.locator('#message').fill('half a thought')
-    await jump()
-    expect(complaints).toEqual([expect.stringContaining('dialog: The newest messages are on another page')])
-    expect(page.url()).toEndWith('#m120')
-    expect(await page.locator('#message').inputValue()).toBe('half a thought')
-    goes = true
-    await jump()
-    await isAt(`${path}/board`)
-    await openLive(page, `${path}?answer=7&around=120`)
-    await page.locator('#scroller').focus()
-    await page.keyboard.press('g')
-    await isAt(`${path}?answer=7`)
-    expect(complaints.length).toBe(2) // there was nothing to lose
-  }))
+test.skipIf(!FULL)(
+  'the button that leads to the newest beyond a gap asks whoever has typed something, and leaves what stands beside the feed',
+  () =>
+    using({}, async (page, complaints) => {
+      const { path } = await room(349)
+      await asRobin(page)
+      let goes = false
+      page.on('dialog', (dialog) => (goes ? dialog.accept() : dialog.dismiss()))
+      const jump = () => page.locator('#jump').click()
+      const isAt = async (at: string) => {
+        await page.waitForURL((url) => url.pathname + url.search + url.hash === at)
+        await page.locator('#m350').waitFor(SOON)
+      }
+      await openLive(page, `${path}/board?around=120#m120`)
+      await page.locator('#message').fill('half a thought')
+      await jump()
+      expect(complaints).toEqual([expect.stringContaining('dialog: The newest messages are on another page')])
+      expect(page.url()).toEndWith('#m120')
+      expect(await page.locator('#message').inputValue()).toBe('half a thought')
+      goes = true
+      await jump()
+      await isAt(`${path}/board`)
+      await openLive(page, `${path}?answer=7&around=120`)
+      await page.locator('#scroller').focus()
+      await page.keyboard.press('g')
+      await isAt(`${path}?answer=7`)
+      expect(complaints.length).toBe(2) // there was nothing to lose
+    }),
+)
 
-test('rows that could not be loaded are asked for again after a while, and no more once that is refused', () =>
+test.skipIf(!FULL)('rows that could not be loaded are asked for again after a while, and no more once that is refused', () =>
   using({}, async (page) => {
     const { path } = await room(349)
     let [broken, asked, refused] = [true, 0, 0]
@@ -386,7 +396,8 @@ test('rows that could not be loaded are asked for again after a while, and no mo
     await Bun.sleep(7_000)
     expect(refused).toBe(1)
     expect((await sequences(page)).length).toBe(200)
-  }))
+  }),
+)
 
 test('a permalink to a row that is not on the page leads to it', () =>
   using({}, async (page) => {
@@ -433,7 +444,7 @@ test('who comes back, or loads the page again, is where they were', () =>
     expect(complaints).toEqual([])
   }))
 
-test('who loads the page again further up keeps what stands beside the feed, and the question that they answer', () =>
+test.skipIf(!FULL)('who loads the page again further up keeps what stands beside the feed, and the question that they answer', () =>
   using({}, async (page, complaints) => {
     const { path, alex, say, post } = await room(250)
     await asRobin(page, path)
@@ -462,9 +473,10 @@ test('who loads the page again further up keeps what stands beside the feed, and
       expect(await page.locator('#m90').isVisible()).toBe(true)
     }
     expect(complaints).toEqual([])
-  }))
+  }),
+)
 
-test('on paper there is all of the feed and all of the document, dark on white', () =>
+test.skipIf(!FULL)('on paper there is all of the feed and all of the document, dark on white', () =>
   using({}, async (page) => {
     const { path, post, bea } = await room(60)
     await post(`${path}/doc/append`, { text: `# Plan\n\n${'- line\n'.repeat(80)}\nThe very end.` }, bea.team_id)
@@ -497,7 +509,8 @@ test('on paper there is all of the feed and all of the document, dark on white',
     }
     const pdf = (await page.pdf()).toString('latin1')
     expect(Number(/\/Count (\d+)/.exec(pdf)![1])).toBeGreaterThan(3)
-  }))
+  }),
+)
 
 test('without script the whole feed is a link away, and so is what came next', () =>
   using({ javaScriptEnabled: false }, async (page) => {
@@ -515,7 +528,7 @@ test('without script the whole feed is a link away, and so is what came next', (
     expect(await page.locator('#m171').count()).toBe(1)
   }))
 
-test(
+test.skipIf(!FULL)(
   'two thousand rows are kept: older ones go while one follows, come to those who scroll, not to a filter, and none get lost on the way',
   () =>
     using({}, async (page) => {

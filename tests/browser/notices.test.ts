@@ -5,6 +5,7 @@ import { violations } from '../support/axe.ts'
 import { findFullChromium } from '../support/browser.ts'
 import { soon } from '../support/parley.ts'
 import { startPushService, type PushBrowser, type PushService } from '../support/push-service.ts'
+import { FULL } from '../support/full.ts'
 import { KEY, MOBILE, serveSite, startBrowser, usingPage, type Site } from '../support/site.ts'
 
 const ELSEWHERE = 'parley.example'
@@ -127,22 +128,26 @@ test('turned on with titles, a browser is told of a conclusion: the notification
   })
 }, 60_000)
 
-test('a test is sent by a button and answered on the page; removing the browser turns it off', async () => {
-  await asRobin(MOBILE, async (page, complaints, context) => {
-    await subscribesAt(context, service.browser())
-    await page.goto('/settings')
-    await turnOn(page).click()
-    await page.getByText('This browser is told from now on.').waitFor()
-    await page.getByRole('button', { name: 'Send a test to my browsers' }).click()
-    await page.getByText(/^Test sent: .*Chrome on .* took it\.$/).waitFor()
-    expect(await violations(page)).toEqual([])
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
-    await page.locator('li', { hasText: 'This browser' }).getByRole('button').click()
-    await page.getByText('That browser is told no more.').waitFor()
-    expect(await state(page).innerText()).toStartWith('Off.')
-    expect(complaints).toEqual([])
-  })
-}, 60_000)
+test.skipIf(!FULL)(
+  'a test is sent by a button and answered on the page; removing the browser turns it off',
+  async () => {
+    await asRobin(MOBILE, async (page, complaints, context) => {
+      await subscribesAt(context, service.browser())
+      await page.goto('/settings')
+      await turnOn(page).click()
+      await page.getByText('This browser is told from now on.').waitFor()
+      await page.getByRole('button', { name: 'Send a test to my browsers' }).click()
+      await page.getByText(/^Test sent: .*Chrome on .* took it\.$/).waitFor()
+      expect(await violations(page)).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+      await page.locator('li', { hasText: 'This browser' }).getByRole('button').click()
+      await page.getByText('That browser is told no more.').waitFor()
+      expect(await state(page).innerText()).toStartWith('Off.')
+      expect(complaints).toEqual([])
+    })
+  },
+  60_000,
+)
 
 describe('the service worker', () => {
   const registered = (work: (page: Page, context: BrowserContext) => Promise<void>) =>
@@ -170,18 +175,19 @@ describe('the service worker', () => {
       expect(await click(await workerOf(context))).toBe('opens /')
     }))
 
-  test('shows one notification for each kind and session, the newest', () =>
+  test.skipIf(!FULL)('shows one notification for each kind and session, the newest', () =>
     registered(async (page, context) => {
       for (const text of ['First.', 'Second.'])
         await deliver(page, context, JSON.stringify({ kind: 'loop_suspected', session_id: 'one', url: '/sessions/one', text }))
       await deliver(page, context, JSON.stringify({ kind: 'loop_suspected', session_id: 'two', url: '/sessions/two', text: 'Other.' }))
       await soon('both show', async () => (await notifications(page)).length === 2)
       expect((await notifications(page)).map(({ body }) => body).toSorted()).toEqual(['Other.', 'Second.'])
-    }))
+    }),
+  )
 })
 
 describe('where it cannot be turned on, the page says why:', () => {
-  test('it came over plain http from another machine', async () => {
+  test.skipIf(!FULL)('it came over plain http from another machine', async () => {
     await usingPage(browser, `http://${ELSEWHERE}:${parley.port}`, {}, async (page) => {
       await page.goto(`/sign-in?key=${KEY}&name=Robin`)
       await page.goto('/settings')
@@ -190,16 +196,17 @@ describe('where it cannot be turned on, the page says why:', () => {
     })
   })
 
-  test('the person denied it', () =>
+  test.skipIf(!FULL)('the person denied it', () =>
     asRobin({ asks: true }, async (page, _, context) => {
       await subscribesAt(context, service.browser())
       await context.addInitScript(() => Object.defineProperty(Notification, 'permission', { value: 'denied' }))
       await page.goto('/settings')
       expect(await state(page).innerText()).toContain('You have blocked notifications of this page. Allow them')
       expect(await turnOn(page).isVisible()).toBe(false)
-    }))
+    }),
+  )
 
-  test('its push service does not let it subscribe', () =>
+  test.skipIf(!FULL)('its push service does not let it subscribe', () =>
     asRobin({}, async (page, _, context) => {
       await context.addInitScript(() => {
         PushManager.prototype.subscribe = () => Promise.reject(new DOMException('Registration failed', 'AbortError'))
@@ -208,14 +215,16 @@ describe('where it cannot be turned on, the page says why:', () => {
       await turnOn(page).click()
       await page.getByText('The browser could not subscribe at its push service.').waitFor()
       expect(await turnOn(page).isVisible()).toBe(true)
-    }))
+    }),
+  )
 
-  test('it has no Web Push', () =>
+  test.skipIf(!FULL)('it has no Web Push', () =>
     asRobin({}, async (page, _, context) => {
       await context.addInitScript(() => void delete (window as any).PushManager)
       await page.goto('/settings')
       expect(await state(page).innerText()).toContain('This browser has no Web Push')
-    }))
+    }),
+  )
 
   test('no script runs', () =>
     usingPage(browser, parley.url, { javaScriptEnabled: false }, async (page) => {
@@ -226,7 +235,7 @@ describe('where it cannot be turned on, the page says why:', () => {
     }))
 })
 
-test('the menu of a session leads signed-in people there', () =>
+test.skipIf(!FULL)('the menu of a session leads signed-in people there', () =>
   asRobin({}, async (page) => {
     const id = await conclude('Shipping the printer')
     await page.goto(`/sessions/${id}`)
@@ -234,4 +243,5 @@ test('the menu of a session leads signed-in people there', () =>
     await page.getByRole('link', { name: 'Be told when you are needed' }).click()
     await page.waitForURL('**/settings#notifications')
     expect(await page.locator('#notifications').isVisible()).toBe(true)
-  }))
+  }),
+)

@@ -1,6 +1,7 @@
 // What a person does for those outside, and for teams that go in circles.
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright'
+import { FULL } from '../support/full.ts'
 import { MOBILE, withSite } from '../support/site.ts'
 
 const { parley, using, asRobin } = withSite({ VIEWER_PASSWORD: 'the viewers password' })
@@ -75,7 +76,7 @@ test('a session whose teams go in circles says so on its open page, until a pers
   })
 })
 
-test('the page to share on fits a phone, and works without script', () =>
+test.skipIf(!FULL)('the page to share on fits a phone, and works without script', () =>
   using({ ...MOBILE, javaScriptEnabled: false }, async (page) => {
     const { at } = await meeting()
     await asRobin(page, `${at}/share`)
@@ -83,4 +84,5 @@ test('the page to share on fits a phone, and works without script', () =>
     expect(await page.locator('figure pre').innerText()).toContain('/shared/')
     expect(await page.getByRole('button', { name: 'Replace the link' }).isVisible()).toBe(true)
     expect(await overflow(page)).toBe(0)
-  }))
+  }),
+)

@@ -2,6 +2,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright'
 import { violations } from '../support/axe.ts'
+import { FULL, shortOf } from '../support/full.ts'
 import { MOBILE, openLive, withSite } from '../support/site.ts'
 
 const DESCRIPTION = 'Which parser ships with release 4, and who ports the callers. '.repeat(12)
@@ -47,11 +48,13 @@ const expectPane = async (page: Page, pane: 'Feed' | 'Document') => {
 
 const place = (page: Page) => page.locator('#scroller').evaluate((scroller) => scroller.scrollTop)
 
-for (const [name, options] of [
+const WINDOWS = [
   ['at 390 px', MOBILE],
   ['at 390 px without script', { ...MOBILE, javaScriptEnabled: false }],
   ['at 768 px', { viewport: { width: 768, height: 1024 } }],
-] as const)
+] as const
+
+for (const [name, options] of shortOf(WINDOWS, 2))
   test(`${name}: feed and document are tabs, the back button knows them, and the feed keeps its place`, () =>
     using(options, async (page, complaints) => {
       await page.goto(at)
@@ -97,7 +100,7 @@ const inSight = (page: Page, row: string) =>
     return false
   })
 
-test('the tab says the newest version, and to those who hear the page which one is chosen', () =>
+test.skipIf(!FULL)('the tab says the newest version, and to those who hear the page which one is chosen', () =>
   using(MOBILE, async (page, complaints) => {
     await page.goto(at)
     expect(await tab(page, 'Feed').getAttribute('aria-current')).toBe('true')
@@ -116,7 +119,8 @@ test('the tab says the newest version, and to those who hear the page which one 
     await tab(page, 'Document').click()
     await news.waitFor({ state: 'detached' })
     expect(complaints).toEqual([])
-  }))
+  }),
+)
 
 test('messages that come while something else shows are news: the title and the tab say so, and the next visit does', () =>
   using(MOBILE, async (page, complaints) => {
@@ -149,7 +153,7 @@ test('messages that come while something else shows are news: the title and the 
     expect(complaints).toEqual([])
   }))
 
-test('a link to a heading of the document opens it there, and stays in the document when the heading goes', () =>
+test.skipIf(!FULL)('a link to a heading of the document opens it there, and stays in the document when the heading goes', () =>
   using(MOBILE, async (page, complaints) => {
     const alex = await parley.post('/sessions', { title: 'Naming the release', description: '', creator_team_name: "Alex's Team" })
     const path = `/sessions/${alex.session_id}`
@@ -182,9 +186,10 @@ test('a link to a heading of the document opens it there, and stays in the docum
     await expectPane(page, 'Document')
     expect(await violations(page)).toEqual([])
     expect(complaints).toEqual([])
-  }))
+  }),
+)
 
-test('in a window too low for all of it the page scrolls, and the tabs stay', () =>
+test.skipIf(!FULL)('in a window too low for all of it the page scrolls, and the tabs stay', () =>
   using({ ...MOBILE, viewport: { width: 844, height: 390 } }, async (page) => {
     await page.goto(at)
     await tab(page, 'Document').click()
@@ -194,9 +199,10 @@ test('in a window too low for all of it the page scrolls, and the tabs stay', ()
     await tab(page, 'Feed').click()
     expect((await page.locator('#scroller').boundingBox())!.height).toBeGreaterThan(150)
     expect((await page.locator('[aria-label=Session]').boundingBox())!.height).toBeLessThan(80) // the title and the teams' marks
-  }))
+  }),
+)
 
-test('a long description opens and closes, by a click and by the keyboard', () =>
+test.skipIf(!FULL)('a long description opens and closes, by a click and by the keyboard', () =>
   using({ javaScriptEnabled: false }, async (page) => {
     await page.goto(at)
     const [summary, text] = [page.locator('#session-head summary'), page.getByRole('region', { name: 'Description' })]
@@ -211,7 +217,8 @@ test('a long description opens and closes, by a click and by the keyboard', () =
       expect(await text.isVisible()).toBe(open)
       expect(await summary.evaluate((element) => element === document.activeElement)).toBe(true)
     }
-  }))
+  }),
+)
 
 test('the first Tab stops lead to the content, the document and the composer', () =>
   using({ viewport: { width: 1280, height: 800 } }, async (page) => {
@@ -231,7 +238,7 @@ test('the first Tab stops lead to the content, the document and the composer', (
     expect(await page.evaluate('scrollY')).toBe(0)
   }))
 
-test('on a phone the content is the tab that shows', () =>
+test.skipIf(!FULL)('on a phone the content is the tab that shows', () =>
   using({ ...MOBILE, javaScriptEnabled: false }, async (page) => {
     for (const [pane, address] of [
       ['Document', `${at}#document`],
@@ -246,9 +253,10 @@ test('on a phone the content is the tab that shows', () =>
       await page.waitForURL(pane === 'Document' ? '**#document' : '**#main')
       await expectPane(page, pane)
     }
-  }))
+  }),
+)
 
-test('the composer is a Tab stop of the first ones for as long as there is one', () =>
+test.skipIf(!FULL)('the composer is a Tab stop of the first ones for as long as there is one', () =>
   using({}, async (page, complaints) => {
     const alex = await parley.post('/sessions', { title: 'Naming the release', description: '', creator_team_name: "Alex's Team" })
     const path = `/sessions/${alex.session_id}`
@@ -264,9 +272,10 @@ test('the composer is a Tab stop of the first ones for as long as there is one',
     await skip.waitFor(SOON)
     expect(await skip.isVisible()).toBe(true)
     expect(complaints).toEqual([])
-  }))
+  }),
+)
 
-test('another theme keeps what was typed, where the focus was, and the next page', () =>
+test.skipIf(!FULL)('another theme keeps what was typed, where the focus was, and the next page', () =>
   using({ colorScheme: 'light' }, async (page, complaints) => {
     await asRobin(page, at)
     await page.locator('#message').fill('Half a sentence')
@@ -297,42 +306,51 @@ test('another theme keeps what was typed, where the focus was, and the next page
     expect(await page.getByLabel('New link').inputValue()).toBe('https://half.exam')
     expect(await page.getByRole('button', { name: /^Theme: / }).count()).toBe(1)
     expect(complaints).toEqual([])
-  }))
+  }),
+)
 
-test('nothing in the header lies over another thing, whoever reads and however narrow the screen', async () => {
-  const over = (page: Page) =>
-    page.$$eval('header a, header button', (all) => {
-      const seen = all.map((one) => one.getBoundingClientRect()).filter(({ width }) => width > 0)
-      return seen.slice(1).filter(({ left }, i) => left < seen[i]!.right - 1).length
-    })
-  for (const width of [320, 360, 375, 390])
-    for (const signedIn of [true, false])
-      await using({ ...MOBILE, viewport: { width, height: 640 } }, async (page) => {
-        if (signedIn) await asRobin(page)
-        await page.goto(at)
-        expect(`${width}: ${await over(page)}`).toBe(`${width}: 0`)
-        expect(await page.locator('header a:visible, header button:visible').count()).toBeGreaterThan(4)
+test.skipIf(!FULL)(
+  'nothing in the header lies over another thing, whoever reads and however narrow the screen',
+  async () => {
+    const over = (page: Page) =>
+      page.$$eval('header a, header button', (all) => {
+        const seen = all.map((one) => one.getBoundingClientRect()).filter(({ width }) => width > 0)
+        return seen.slice(1).filter(({ left }, i) => left < seen[i]!.right - 1).length
       })
-}, 60_000)
+    for (const width of [320, 360, 375, 390])
+      for (const signedIn of [true, false])
+        await using({ ...MOBILE, viewport: { width, height: 640 } }, async (page) => {
+          if (signedIn) await asRobin(page)
+          await page.goto(at)
+          expect(`${width}: ${await over(page)}`).toBe(`${width}: 0`)
+          expect(await page.locator('header a:visible, header button:visible').count()).toBeGreaterThan(4)
+        })
+  },
+  60_000,
+)
 
-test('of a message to many one sees whose it is, and to whom it goes', async () => {
-  const { post } = parley
-  const convener = await post('/sessions', { title: 'Many teams', description: '', creator_team_name: 'Alex' })
-  const path = `/sessions/${convener.session_id}`
-  const names = Array.from({ length: 12 }, (_, i) => `The team with the number ${i}`)
-  let last = convener
-  for (const team_name of names) last = await post(`${path}/join`, { team_name })
-  await post(`${path}/messages`, { content: { text: 'To all.' }, to: names }, convener.team_id)
-  await post(`${path}/messages`, { content: { text: 'To most.' }, to: names.slice(1, -1) }, last.team_id)
-  for (const options of [{}, { ...MOBILE, viewport: { width: 320, height: 640 } }])
-    await using(options, async (page) => {
-      await page.goto(path)
-      const short = page.locator('.row-message', { hasText: 'To all.' }).locator('.truncate').first()
-      expect(await short.evaluate((name) => name.scrollWidth - name.clientWidth)).toBe(0)
-      for (const to of await page.locator('.row-message [title]:has(bdi)').all()) {
-        expect((await to.boundingBox())!.width).toBeGreaterThan(20)
-        expect(await to.getAttribute('title')).toContain('number 10')
-      }
-      expect(await page.locator('.row-message [title]:has(bdi)').count()).toBe(2)
-    })
-}, 60_000)
+test.skipIf(!FULL)(
+  'of a message to many one sees whose it is, and to whom it goes',
+  async () => {
+    const { post } = parley
+    const convener = await post('/sessions', { title: 'Many teams', description: '', creator_team_name: 'Alex' })
+    const path = `/sessions/${convener.session_id}`
+    const names = Array.from({ length: 12 }, (_, i) => `The team with the number ${i}`)
+    let last = convener
+    for (const team_name of names) last = await post(`${path}/join`, { team_name })
+    await post(`${path}/messages`, { content: { text: 'To all.' }, to: names }, convener.team_id)
+    await post(`${path}/messages`, { content: { text: 'To most.' }, to: names.slice(1, -1) }, last.team_id)
+    for (const options of [{}, { ...MOBILE, viewport: { width: 320, height: 640 } }])
+      await using(options, async (page) => {
+        await page.goto(path)
+        const short = page.locator('.row-message', { hasText: 'To all.' }).locator('.truncate').first()
+        expect(await short.evaluate((name) => name.scrollWidth - name.clientWidth)).toBe(0)
+        for (const to of await page.locator('.row-message [title]:has(bdi)').all()) {
+          expect((await to.boundingBox())!.width).toBeGreaterThan(20)
+          expect(await to.getAttribute('title')).toContain('number 10')
+        }
+        expect(await page.locator('.row-message [title]:has(bdi)').count()).toBe(2)
+      })
+  },
+  60_000,
+)

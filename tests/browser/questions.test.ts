@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Page } from 'playwright'
 import { thatCanBeCut } from '../support/proxy.ts'
 import { violations } from '../support/axe.ts'
+import { FULL } from '../support/full.ts'
 import { MOBILE, openLive, withSite } from '../support/site.ts'
 
 const { parley, using, robin, asRobin } = withSite()
@@ -50,7 +51,7 @@ test('a question waits for those whom it asks, and each answer is linked at once
     expect(complaints).toEqual([])
   }))
 
-test('what was loaded long ago is marked as well, and an answer to what is not loaded disturbs nothing', () =>
+test.skipIf(!FULL)('what was loaded long ago is marked as well, and an answer to what is not loaded disturbs nothing', () =>
   using({}, async (page, complaints) => {
     const { path, bea, cleo, say, ask, alex } = await room()
     const old = await ask('Not loaded?', bea)
@@ -66,9 +67,10 @@ test('what was loaded long ago is marked as well, and an answer to what is not l
     expect(complaints).toEqual([])
     await page.goto(`${path}?all=1`)
     expect(await page.locator(old.mark).textContent()).toContain("answered by Bea's Team")
-  }))
+  }),
+)
 
-test('a question that is withdrawn says so, and its withdrawal is no answer', () =>
+test.skipIf(!FULL)('a question that is withdrawn says so, and its withdrawal is no answer', () =>
   using({}, async (page) => {
     const { path, alex, bea, cleo, say, ask } = await room()
     const { reply_to, mark } = await ask('Who takes it?', bea, cleo)
@@ -86,9 +88,10 @@ test('a question that is withdrawn says so, and its withdrawal is no answer', ()
     expect(await page.locator(`#m${thanks.cursor}`).innerText()).toContain("↗ answers Alex's Team")
     await page.reload()
     expect(await marked(page, mark)).toBe(all)
-  }))
+  }),
+)
 
-test('an answer that came while the page was cut off is marked when it is back', () =>
+test.skipIf(!FULL)('an answer that came while the page was cut off is marked when it is back', () =>
   using({}, async (page) => {
     const proxy = await thatCanBeCut(parley.url)
     try {
@@ -102,7 +105,8 @@ test('an answer that came while the page was cut off is marked when it is back',
     } finally {
       await proxy.close()
     }
-  }))
+  }),
+)
 
 for (const script of [true, false])
   test(`a question to a person is answered on the page, ${script ? 'with' : 'without'} script, by those who are signed in`, () =>
@@ -188,7 +192,7 @@ test('what a person is asked stands in the inbox and in the header of that perso
   }))
 
 for (const script of [true, false]) {
-  test(`${script ? 'with' : 'without'} script a concluded session names those who never answered`, () =>
+  test.skipIf(!FULL)(`${script ? 'with' : 'without'} script a concluded session names those who never answered`, () =>
     using({ javaScriptEnabled: script }, async (page) => {
       const { path, alex, bea, ask, post } = await room()
       const { mark } = await ask('Are you there?', bea)
@@ -199,10 +203,11 @@ for (const script of [true, false]) {
       if (script) await becomes(page, mark, "Question · not answered by Bea's Team")
       else await page.reload()
       expect(await marked(page, mark)).toBe("Question · not answered by Bea's Team")
-    }))
+    }),
+  )
 }
 
-test('many names and long ones fit on a phone, and cannot pass for markup', () =>
+test.skipIf(!FULL)('many names and long ones fit on a phone, and cannot pass for markup', () =>
   using(MOBILE, async (page, complaints) => {
     const { path, bea, cleo, join, ask, say } = await room()
     const names = ['<img src=x onerror=alert(1)>', 'W'.repeat(100), 'Dan', 'Emi', 'Farid']
@@ -218,7 +223,8 @@ test('many names and long ones fit on a phone, and cannot pass for markup', () =
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
     expect(await page.locator('#scroller').evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0)
     expect(complaints).toEqual([])
-  }))
+  }),
+)
 
 /** The mark's text once all these have answered, which Bea's Team and Cleo have not. */
 const expected = async (page: Page, mark: string, names: string[]) => {

@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright'
 import { violations } from '../support/axe.ts'
 import { fillRecords, recordsTeams, type RecordsDemo } from '../support/demo-records.ts'
+import { shortOf } from '../support/full.ts'
 import { MOBILE, openLive, withSite } from '../support/site.ts'
 
 const SOON = { timeout: 10_000 }
@@ -150,10 +151,12 @@ test('a share link opens the board and the records of its session, live, without
   })
 })
 
-for (const [colorScheme, options] of [
-  ['light', MOBILE],
+const LOOKS = [
   ['dark', WIDE],
-] as const)
+  ['light', MOBILE],
+] as const
+
+for (const [colorScheme, options] of shortOf(LOOKS, 1))
   test(`${colorScheme}: axe finds nothing on the pages of records, and nothing is wider than the window`, () =>
     using({ ...options, colorScheme }, async (page, complaints) => {
       await asRobin(page)

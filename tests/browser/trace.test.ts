@@ -4,6 +4,7 @@ import type { Page } from 'playwright'
 import { violations } from '../support/axe.ts'
 import { demoTranscript } from '../support/demo-transcript.ts'
 import { indexed, trace, type Step } from '../support/history.ts'
+import { FULL, shortOf } from '../support/full.ts'
 import { MOBILE, withSite } from '../support/site.ts'
 
 const TURNS = 1_050
@@ -142,7 +143,7 @@ test('without script all of it is there: links, folds, the whole of what is long
     )
   }))
 
-test('the turns of a meeting say who spoke, and its joins look like joins', () =>
+test.skipIf(!FULL)('the turns of a meeting say who spoke, and its joins look like joins', () =>
   using({}, async (page, complaints) => {
     const alex = await parley.post('/sessions', { title: 'Shipping the parser', description: '', creator_team_name: "Alex's Team" })
     const room = `/sessions/${alex.session_id}`
@@ -156,9 +157,10 @@ test('the turns of a meeting say who spoke, and its joins look like joins', () =
     expect(await page.locator('#turns [data-hue]').count()).toBe(2)
     expect(await page.locator('#e1 use').first().getAttribute('href')).toBe('#i-join')
     expect(complaints).toEqual([])
-  }))
+  }),
+)
 
-test('a session of a thousand turns begins with a hundred, and more of them come when they are asked for', () =>
+test.skipIf(!FULL)('a session of a thousand turns begins with a hundred, and more of them come when they are asked for', () =>
   using({}, async (page, complaints) => {
     await page.goto(`${long}/turns/950`)
     await remember(page)
@@ -181,16 +183,18 @@ test('a session of a thousand turns begins with a hundred, and more of them come
     await page.waitForURL(`**${long}/turns/701`)
     expect([await heading(page), await listed()]).toEqual(['Turn 701 of 1,050', 100])
     expect(complaints).toEqual([])
-  }))
+  }),
+)
 
-test('a piece that cannot be brought leads to its page, which says why', () =>
+test.skipIf(!FULL)('a piece that cannot be brought leads to its page, which says why', () =>
   using({}, async (page) => {
     await page.goto(at)
     await page.evaluate(() => document.querySelector('#turns a[href$="/turns/2"]')!.setAttribute('href', `${location.pathname}/turns/77`))
     await page.locator('#turns a[href$="/turns/77"]').click()
     await page.getByText('There is no turn 77').waitFor()
     expect(new URL(page.url()).pathname).toBe(`${at}/turns/77`)
-  }))
+  }),
+)
 
 test('a hit of the search leads to its event', () =>
   using({}, async (page, complaints) => {
@@ -204,7 +208,7 @@ test('a hit of the search leads to its event', () =>
     expect(complaints).toEqual([])
   }))
 
-for (const colorScheme of ['light', 'dark'] as const)
+for (const colorScheme of shortOf(['light', 'dark'] as const, 1))
   test(`${colorScheme}: folded and unfolded it hinders nobody, wide or at 390 px, and nothing scrolls sideways`, async () => {
     for (const options of [{ viewport: { width: 1280, height: 800 } }, MOBILE])
       await using({ ...options, colorScheme }, async (page, complaints) => {

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright'
 import { violations } from '../support/axe.ts'
+import { FULL } from '../support/full.ts'
 import { KEY, MOBILE, serveSite, withSite } from '../support/site.ts'
 
 const SOON = { timeout: 15_000 }
@@ -50,7 +51,7 @@ test('an edit stands between what was said before and after it, live and after a
     expect(complaints).toEqual([])
   }))
 
-test('a colour that is used whole and faintly too is whole where it is whole', () =>
+test.skipIf(!FULL)('a colour that is used whole and faintly too is whole where it is whole', () =>
   using(WIDE, async (page) => {
     const { path } = await room()
     await page.goto(path)
@@ -67,9 +68,10 @@ test('a colour that is used whole and faintly too is whole where it is whole', (
       }),
     )
     for (const colour of colours) expect(colour).toMatch(/^oklch\([^/]+\)$/) // without a share of its own
-  }))
+  }),
+)
 
-test('for who wants little motion nothing comes to its place by way of another', () =>
+test.skipIf(!FULL)('for who wants little motion nothing comes to its place by way of another', () =>
   using(WIDE, async (page) => {
     const { path, say } = await room()
     await say('Here I am.')
@@ -81,9 +83,10 @@ test('for who wants little motion nothing comes to its place by way of another',
       return [before, getComputedStyle(row).flexGrow, document.getAnimations().filter((one) => one instanceof CSSTransition).length]
     })
     expect(moving).toEqual(['0', '3', 0])
-  }))
+  }),
+)
 
-test('a rule in a message takes no more room than a paragraph', () =>
+test.skipIf(!FULL)('a rule in a message takes no more room than a paragraph', () =>
   using(WIDE, async (page) => {
     const { path, say } = await room()
     await say('above\n\n---\n\nbelow')
@@ -93,9 +96,10 @@ test('a rule in a message takes no more room than a paragraph', () =>
       return below!.getBoundingClientRect().top - above!.getBoundingClientRect().bottom
     })
     expect(gap).toBeLessThan(20)
-  }))
+  }),
+)
 
-test('a document that was begun before anybody spoke does not take the place of the way in', () =>
+test.skipIf(!FULL)('a document that was begun before anybody spoke does not take the place of the way in', () =>
   using({ javaScriptEnabled: false }, async (page) => {
     const alex = await parley.post('/sessions', { title: 'Naming the release', description: '', creator_team_name: "Alex's Team" })
     const path = `/sessions/${alex.session_id}`
@@ -106,7 +110,8 @@ test('a document that was begun before anybody spoke does not take the place of 
     await parley.post(`${path}/messages`, { content: { text: 'Iris' } }, alex.team_id)
     await page.reload()
     expect(await page.getByText('Nothing said yet').isVisible()).toBe(false)
-  }))
+  }),
+)
 
 test('who reads by a shared link is led to no version, also by what comes live', async () => {
   const closed = await serveSite({ VIEWER_PASSWORD: 'the viewers password' })
@@ -150,7 +155,7 @@ test('no key leads away from an open dialog, wherever one clicked in it', async 
   })
 })
 
-test('the search stands in every header, for the slash key too, and without script', async () => {
+test.skipIf(!FULL)('the search stands in every header, for the slash key too, and without script', async () => {
   const { path } = await room()
   for (const javaScriptEnabled of [true, false])
     await using({ ...WIDE, javaScriptEnabled }, async (page, complaints) => {
@@ -176,7 +181,7 @@ test('the search stands in every header, for the slash key too, and without scri
   })
 })
 
-test('without script the Tab key reaches the link of each row, with it those of none', async () => {
+test.skipIf(!FULL)('without script the Tab key reaches the link of each row, with it those of none', async () => {
   const { path, say, append } = await room()
   for (const text of ['one', 'two']) await say(text)
   await append('# Plan\n')

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { RUNTIME } from '../support/client.ts'
 import { within } from '../support/fake-client.ts'
 import { withHub } from '../support/hub-and-clients.ts'
+import { shortOf } from '../support/full.ts'
 import { armed, meeting, sessionFiles } from '../support/watching.ts'
 
 const LONG_MS = 120_000
@@ -18,7 +19,7 @@ const hoursOff = (hours: number): Record<string, string> => ({
   CLOCK_OFF_MS: String(hours * HOUR_MS),
 })
 
-for (const hours of HOURS_OFF)
+for (const hours of shortOf(HOURS_OFF, 1))
   test(
     `${hours} hours off: it connects, learns the session, wakes for each message once, and disconnects`,
     async () => {

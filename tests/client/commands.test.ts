@@ -12,6 +12,7 @@ import { withHubsOfTheirOwn } from '../support/hub-and-clients.ts'
 import { until } from '../support/runner.ts'
 import { smallDisk } from '../support/small-disk.ts'
 import { claudeLine } from '../support/transcripts.ts'
+import { FULL } from '../support/full.ts'
 import { armed, meeting, sessionFiles } from '../support/watching.ts'
 
 const LONG_MS = 180_000
@@ -71,7 +72,7 @@ test(
   LONG_MS,
 )
 
-test(
+test.skipIf(!FULL)(
   'of a program that is no hub, and of an address that redirects to one, import, doctor and runner say what is wrong with it, and nobody sees a stack',
   async () => {
     const served = (answer: () => Response) => {
@@ -141,7 +142,7 @@ test('a word after a command that takes none is told, and nothing is done', asyn
     })
 })
 
-test(
+test.skipIf(!FULL)(
   'the token that connect keeps for a hub comes before PARLEY_TOKEN, which gives a new one once the hub takes the kept one no more',
   async () => {
     const [token, another] = ['a-token-of-some-length', 'the-token-of-another-hub']
@@ -203,7 +204,7 @@ test(
   LONG_MS,
 )
 
-test(
+test.skipIf(!FULL)(
   'a message that codex queue did not take is told once it does, and counts as untold until then',
   async () => {
     const hub = await hubWith()
@@ -273,7 +274,7 @@ for (const others of [[], ['gemini']])
     LONG_MS,
   )
 
-test(
+test.skipIf(!FULL)(
   'disconnect ends the watch of Codex also while it tries to tell what codex queue did not take',
   async () => {
     const hub = await hubWith()
@@ -294,7 +295,7 @@ test(
   LONG_MS,
 )
 
-test(
+test.skipIf(!FULL)(
   'a disk that is full for a while ends no watch of Codex: what came meanwhile is told once there is room, and then once',
   async () => {
     const disk = smallDisk(1)
@@ -330,7 +331,7 @@ test(
   LONG_MS,
 )
 
-test(
+test.skipIf(!FULL)(
   'doctor says where nothing watches a session of Codex, and its line watches it',
   async () => {
     const hub = await hubWith()
@@ -356,7 +357,7 @@ test(
   LONG_MS,
 )
 
-test(
+test.skipIf(!FULL)(
   'a codex queue that does not end is ended, with what it has started, and called again',
   async () => {
     const hub = await hubWith()

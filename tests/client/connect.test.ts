@@ -16,6 +16,7 @@ import { PassThrough } from 'node:stream'
 import { runClient } from '../../src/client/commands.ts'
 import { entriesOf, keepEntry } from '../../src/client/watch/sessions.ts'
 import { newSecret, uuid7 } from '../../src/core/ids.ts'
+import { shortOf } from '../support/full.ts'
 import { buildClient, newHome, RUNTIME, type Home } from '../support/client.ts'
 
 const HUB = 'http://127.0.0.1:9/mcp' // nothing listens there: settings are written all the same
@@ -63,7 +64,9 @@ const TOML_TEXTS: Record<string, string> = {
 
 for (const [client, { files, servers }] of Object.entries(CLIENTS))
   describe(`${client}: disconnect leaves every byte as it was`, () => {
-    for (const [name, text] of Object.entries(client === 'codex' ? TOML_TEXTS : JSON_TEXTS))
+    // One piece of code edits the three files of JSON: all of these texts are for one of them, some for the others.
+    const texts = Object.entries(client === 'codex' ? TOML_TEXTS : JSON_TEXTS)
+    for (const [name, text] of client === 'claude' || client === 'codex' ? texts : shortOf(texts, 3))
       test(name, async () => {
         home = newHome(HUB)
         for (const file of files) home.write(file, text)

@@ -6,6 +6,7 @@ import { within, type FakeClient } from '../support/fake-client.ts'
 import { callsTo, type Team } from '../support/hub.ts'
 import { withHubsOfTheirOwn } from '../support/hub-and-clients.ts'
 import { freePort, spawnServer } from '../support/server.ts'
+import { FULL, shortOf } from '../support/full.ts'
 import { armed, meeting } from '../support/watching.ts'
 
 const LONG_MS = 180_000
@@ -37,7 +38,7 @@ for (const how of ['kill', 'terminate'] as const)
     LONG_MS,
   )
 
-test(
+test.skipIf(!FULL)(
   'a hub that has announced another address before it moved there is found',
   async () => {
     const port = await freePort()
@@ -57,7 +58,7 @@ test(
   LONG_MS,
 )
 
-test(
+test.skipIf(!FULL)(
   'another program on the port is asked less and less, in silence, and the session is kept',
   async () => {
     let asked = 0
@@ -89,7 +90,7 @@ const ODD_HUBS: Record<string, [number, (response: ServerResponse) => unknown]> 
   'is too old to hold a peek': [9, (response) => response.end(JSON.stringify({ ...NEWS, unread: 1 }))],
   'has reached its limit': [1, (response) => response.writeHead(503, { 'retry-after': '30' }).end('{"error":{"code":"unavailable"}}')],
 }
-for (const [name, [most, answer]] of Object.entries(ODD_HUBS))
+for (const [name, [most, answer]] of shortOf(Object.entries(ODD_HUBS), 3))
   test(
     `a hub that ${name} is not asked without end, and the watch goes on in silence`,
     async () => {
@@ -114,7 +115,7 @@ for (const [name, [most, answer]] of Object.entries(ODD_HUBS))
     LONG_MS,
   )
 
-test(
+test.skipIf(!FULL)(
   'a hub that does not answer in time: doctor says so',
   async () => {
     const mute = createServer(() => {})
@@ -127,7 +128,7 @@ test(
   LONG_MS,
 )
 
-test(
+test.skipIf(!FULL)(
   'a hub with an access token: it comes from PARLEY_TOKEN, is not shown, and a changed one ends nothing',
   async () => {
     const token = 'a-token-of-some-length'

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { withHub } from '../support/hub-and-clients.ts'
 import type { Ran } from '../support/client.ts'
 import { whileBusy } from '../support/cpu.ts'
+import { FULL } from '../support/full.ts'
 import { meeting } from '../support/watching.ts'
 
 const LONG_MS = 120_000
@@ -54,7 +55,7 @@ test(
   LONG_MS,
 )
 
-test(
+test.skipIf(!FULL)(
   'paths count from the root of the repository, wherever in it the agent works',
   async () => {
     const { alex, bea } = await meeting(hub)
@@ -68,7 +69,7 @@ test(
   LONG_MS,
 )
 
-test(
+test.skipIf(!FULL)(
   'what was taken knowingly although it overlaps may be edited, and nothing is held any longer once the session is concluded',
   async () => {
     const { alex, bea } = await meeting(hub)
@@ -110,7 +111,7 @@ test(
   LONG_MS,
 )
 
-test(
+test.skipIf(!FULL)(
   'connect --guard adds the hook, keeps it when connected again, and disconnect takes out exactly that',
   async () => {
     const before = '{\n  "hooks": { "PreToolUse": [ { "matcher": "Bash", "hooks": [] } ] }\n}\n'

@@ -2,6 +2,7 @@ import { afterEach, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildRunner, git, newSite, processesWith, until, type Site } from '../support/runner.ts'
+import { FULL } from '../support/full.ts'
 import { startRunnerHub, type RunnerHub } from '../support/runner-hub.ts'
 
 const LONG_MS = 90_000
@@ -182,7 +183,7 @@ test(
   LONG_MS,
 )
 
-test(
+test.skipIf(!FULL)(
   'branches that git does not allow, or that would be options, make nothing',
   async () => {
     const { hub, site } = await scene()

@@ -4,6 +4,7 @@ import { endMarked, marked, taskMark } from '../../src/client/runner/processes.t
 import { whileBusy } from '../support/cpu.ts'
 import { processesWith, until, type Site, type Started } from '../support/runner.ts'
 import { type HubTask, type RunnerHub } from '../support/runner-hub.ts'
+import { FULL, shortOf } from '../support/full.ts'
 import { LONG_MS, steps, withRunners } from '../support/runner-scene.ts'
 
 const INTERRUPTED_MS = 2_000 // from an order to interrupt until nothing of the task is left
@@ -37,7 +38,7 @@ const goneAfter = async (left: () => number[], task?: HubTask): Promise<number> 
   return Date.now() - began
 }
 
-for (const [what, command] of Object.entries(STUBBORN)) {
+for (const [what, command] of shortOf(Object.entries(STUBBORN), 3)) {
   test(
     `an interrupt ends ${what} within two seconds`,
     async () => {
@@ -68,7 +69,7 @@ for (const [what, command] of Object.entries(STUBBORN)) {
   )
 }
 
-test(
+test.skipIf(!FULL)(
   'the end of a task ends what it left behind; the CLI has the time to exit by itself',
   async () => {
     const { hub, site } = await scene()
@@ -81,7 +82,7 @@ test(
   LONG_MS,
 )
 
-test(
+test.skipIf(!FULL)(
   'a CLI that works too long is ended as timed_out, and one that stops when it is asked keeps its own word',
   async () => {
     const { hub, site } = await scene()
@@ -122,7 +123,7 @@ test(
   LONG_MS,
 )
 
-test(
+test.skipIf(!FULL)(
   'SIGTERM while the hub is away ends the runner within ten seconds all the same',
   async () => {
     const { hub, site } = await scene()
@@ -135,7 +136,7 @@ test(
   LONG_MS,
 )
 
-test(
+test.skipIf(!FULL)(
   'a guardian that was killed is replaced, and no guardian outlives its runner',
   async () => {
     const { hub, site } = await scene()

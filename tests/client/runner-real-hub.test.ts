@@ -5,6 +5,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startControlled, type Controlled } from '../support/controlled.ts'
 import { runServer } from '../support/server.ts'
+import { FULL } from '../support/full.ts'
 import { buildRunner, newSite, started, until, type Site } from '../support/runner.ts'
 
 const LONG_MS = 180_000
@@ -73,7 +74,7 @@ test(
   LONG_MS,
 )
 
-test(
+test.skipIf(!FULL)(
   'what an agent asks is a question in the log, and denied where no person answers',
   async () => {
     const { session_id } = await hub.control('create_session', { title: 'Asked', ...agent, branch: 'main' })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { git, until } from '../support/runner.ts'
 import type { RunnerHub } from '../support/runner-hub.ts'
 import { LONG_MS, steps, withRunners } from '../support/runner-scene.ts'
+import { FULL } from '../support/full.ts'
 import { whileBusy } from '../support/cpu.ts'
 
 const { scene } = withRunners()
@@ -148,7 +149,7 @@ test(
   LONG_MS,
 )
 
-test(
+test.skipIf(!FULL)(
   'two tasks run at the same time, an idle runner asks twice a minute, and the parallel of the call is told',
   async () => {
     const { hub, site } = await scene()

@@ -6,6 +6,7 @@ import { forgetMissing, gitIn, ownerAndName, repositoryAt, stateOf, type Git } f
 import { hubCalls } from '../../src/client/runner/hub-calls.ts'
 import { isSameHub, keepMade, makeWorktree, namedWorktrees, neededPaths } from '../../src/client/runner/worktrees.ts'
 import { git, until } from '../support/runner.ts'
+import { FULL } from '../support/full.ts'
 import { LONG_MS, steps, withRunners } from '../support/runner-scene.ts'
 
 const { scene, ending } = withRunners()
@@ -282,7 +283,7 @@ test(
   LONG_MS,
 )
 
-test(
+test.skipIf(!FULL)(
   'of more than 200 worktrees that a runner made, it leaves those out that sessions need no more',
   async () => {
     const { hub, site } = await scene()
@@ -401,7 +402,7 @@ test(
   LONG_MS,
 )
 
-test(
+test.skipIf(!FULL)(
   'prune asks about repositories of submodules, which git removes with the worktree, and with --yes removes both',
   async () => {
     const { site, at, pruned } = await prunable('checked-out', 'left', 'nested', 'never')

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { within } from '../support/fake-client.ts'
 import { withHub } from '../support/hub-and-clients.ts'
+import { FULL } from '../support/full.ts'
 import { armed, idleAt, meeting } from '../support/watching.ts'
 
 const LONG_MS = 120_000
@@ -60,7 +61,7 @@ test(
   LONG_MS,
 )
 
-test(
+test.skipIf(!FULL)(
   'an agent that is resumed in another process of its client is woken again; another conversation there is not',
   async () => {
     const { alex, bea } = await meeting(hub)

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runnerLine } from '../../src/control/runner/start-line.ts'
 import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
-import { shortOf } from '../support/full.ts'
+import { FULL, shortOf } from '../support/full.ts'
 import { bearer } from '../support/keys.ts'
 import { emptyFolderAt, runServer, startServer, type TestServer } from '../support/server.ts'
 
@@ -13,7 +13,7 @@ const SLOW_MS = 180_000
 const status = async (url: string, key: string) => (await fetch(`${url}/metrics`, { headers: bearer(key) })).status
 const keyLine = (output: string, scope: string) => new RegExp(`^(ca_${scope}_[0-9a-f]{32})$`, 'm').exec(output)?.[1]
 
-describe.each(['embedded', 'postgres'] as const)('beside a running server, %s', (engine) => {
+describe.each(shortOf(['embedded', 'postgres'] as const, 1))('beside a running server, %s', (engine) => {
   let server: TestServer
   let postgres: TestPostgres | undefined
   let environment: Record<string, string> = {}
@@ -71,7 +71,7 @@ describe.each(['embedded', 'postgres'] as const)('beside a running server, %s', 
     SLOW_MS,
   )
 
-  test(
+  test.skipIf(!FULL)(
     'a link signs in under its name, once',
     async () => {
       const { code, output } = await key('person', 'Alex Doe')
@@ -130,7 +130,7 @@ describe('without a server', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
   const key = (...words: string[]) => runServer(['key', ...words], { DATA_DIR: folder, MCP_URL: 'https://parley.example/mcp' })
 
-  test(
+  test.skipIf(!FULL)(
     'where there was no database, it says that it made one: the server may have another DATA_DIR',
     async () => {
       const DATA_DIR = join(folder, 'mistyped')
@@ -180,7 +180,7 @@ describe('without a server', () => {
     [['agent', 'x'], 'made by the server'],
     [['person', 'operator'], 'Choose another one'],
   ]
-  test.each(shortOf(BAD, 4))(
+  test.each(shortOf(BAD, 2))(
     '%j ends with a sentence',
     async (words, sentence) => {
       const { code, output } = await key(...words)

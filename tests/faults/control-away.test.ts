@@ -144,7 +144,7 @@ describe('with a server in this process', () => {
     LONG_MS,
   )
 
-  test(
+  test.skipIf(!FULL)(
     'a session that is concluded while its CLI works gets the rest and the answer; what was queued behind ends',
     async () => {
       const { session_id, send, log, task_id } = await scene([{ sleep: 5_000 }, { say: 'the rest' }])
@@ -192,7 +192,7 @@ describe('with a server in this process', () => {
     LONG_MS,
   )
 
-  test(
+  test.skipIf(!FULL)(
     'a runner whose clock is hours off: the server’s time counts',
     async () => {
       const hoursAgo = (site: Site) => {
@@ -211,7 +211,7 @@ describe('with a server in this process', () => {
     LONG_MS,
   )
 
-  test(
+  test.skipIf(!FULL)(
     'two runners of one name: with another key the second is refused; with the same it takes the place of the first, which ends its CLI and itself',
     async () => {
       const { site, start, runner, send, task_id } = await scene()
@@ -255,7 +255,7 @@ describe('with a server in this process', () => {
     LONG_MS,
   )
 
-  test(
+  test.skipIf(!FULL)(
     'of many prompts to one session, 50 at a time, 50 are taken, in the order of the log, and the others are told to wait',
     async () => {
       const { session_id } = await scene()

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { shortOf } from '../support/full.ts'
+import { FULL, shortOf } from '../support/full.ts'
 import { runServer, startServer, type TestServer } from '../support/server.ts'
 import { claudeLine } from '../support/transcripts.ts'
 import { openRoom, post, readFeed, textsOf, type Room } from './rooms.ts'
@@ -101,31 +101,39 @@ test.each(shortOf(WAYS, 1))(
   180_000,
 )
 
-test('a folder that shares its files with that of a server is refused, for it is no copy', async () => {
-  const linked = copyTo(place(), 'cp -al "$1" "$2"')
-  for (const words of [[], ['operator-key']]) {
-    const { code, output } = await runServer(words, { DATA_DIR: linked, PORT: '0' })
-    expect([code, output]).toEqual([1, expect.stringContaining(`${linked} is in use by another process`)])
-  }
-  const elsewhere = place()
-  execFileSync('sh', ['-c', 'mkdir "$2" && cp "$1/lock" "$2" && ln -s "$1/pg" "$2/pg"', 'link', live.folder, elsewhere])
-  const { code, output } = await runServer([], { DATA_DIR: elsewhere, PORT: '0' })
-  expect([code, output]).toEqual([1, expect.stringContaining(`${elsewhere} is in use by process ${live.pid}`)])
-  expect(await signsIn(live.url, key)).toBe(true)
-}, 180_000)
+test.skipIf(!FULL)(
+  'a folder that shares its files with that of a server is refused, for it is no copy',
+  async () => {
+    const linked = copyTo(place(), 'cp -al "$1" "$2"')
+    for (const words of [[], ['operator-key']]) {
+      const { code, output } = await runServer(words, { DATA_DIR: linked, PORT: '0' })
+      expect([code, output]).toEqual([1, expect.stringContaining(`${linked} is in use by another process`)])
+    }
+    const elsewhere = place()
+    execFileSync('sh', ['-c', 'mkdir "$2" && cp "$1/lock" "$2" && ln -s "$1/pg" "$2/pg"', 'link', live.folder, elsewhere])
+    const { code, output } = await runServer([], { DATA_DIR: elsewhere, PORT: '0' })
+    expect([code, output]).toEqual([1, expect.stringContaining(`${elsewhere} is in use by process ${live.pid}`)])
+    expect(await signsIn(live.url, key)).toBe(true)
+  },
+  180_000,
+)
 
-test('the same folder by another path is the same folder: a second start is refused, and commands reach its server', async () => {
-  const own = await startServer()
-  const path = place()
-  try {
-    symlinkSync(own.folder, path)
-    const second = await runServer([], { DATA_DIR: path, PORT: '0' })
-    expect([second.code, second.output]).toEqual([1, expect.stringContaining(`in use by process ${own.pid}`)])
-    expect((await runServer(['operator-key'], { DATA_DIR: path })).output).toStartWith(`${own.url}/sign-in?key=`)
-  } finally {
-    await own.remove()
-  }
-}, 180_000)
+test.skipIf(!FULL)(
+  'the same folder by another path is the same folder: a second start is refused, and commands reach its server',
+  async () => {
+    const own = await startServer()
+    const path = place()
+    try {
+      symlinkSync(own.folder, path)
+      const second = await runServer([], { DATA_DIR: path, PORT: '0' })
+      expect([second.code, second.output]).toEqual([1, expect.stringContaining(`in use by process ${own.pid}`)])
+      expect((await runServer(['operator-key'], { DATA_DIR: path })).output).toStartWith(`${own.url}/sign-in?key=`)
+    } finally {
+      await own.remove()
+    }
+  },
+  180_000,
+)
 
 test('a folder that was moved after its server was killed starts', async () => {
   const own = await startServer()
@@ -141,25 +149,29 @@ test('a folder that was moved after its server was killed starts', async () => {
 }, 180_000)
 
 // An older program wrote neither the folder nor the database into its lock.
-test('of the lock of an older program, a copy is refused with a way out, and its own folder reaches its server', async () => {
-  const own = await startServer()
-  const copy = place()
-  try {
-    const { folder: _, database: __, ...older } = lockIn(own.folder)
-    writeFileSync(join(own.folder, 'lock'), JSON.stringify(older))
-    copyTo(copy, `cp -a "${own.folder}" "$2"`)
-    for (const words of [[], ['operator-key']]) {
-      const { code, output } = await runServer(words, { DATA_DIR: copy, PORT: '0' })
-      expect([code, output]).toEqual([1, expect.stringContaining(`If ${copy} is a copy, delete ${join(copy, 'lock')}`)])
+test.skipIf(!FULL)(
+  'of the lock of an older program, a copy is refused with a way out, and its own folder reaches its server',
+  async () => {
+    const own = await startServer()
+    const copy = place()
+    try {
+      const { folder: _, database: __, ...older } = lockIn(own.folder)
+      writeFileSync(join(own.folder, 'lock'), JSON.stringify(older))
+      copyTo(copy, `cp -a "${own.folder}" "$2"`)
+      for (const words of [[], ['operator-key']]) {
+        const { code, output } = await runServer(words, { DATA_DIR: copy, PORT: '0' })
+        expect([code, output]).toEqual([1, expect.stringContaining(`If ${copy} is a copy, delete ${join(copy, 'lock')}`)])
+      }
+      expect(await signsIn(own.url, keyIn(own.output()))).toBe(true)
+      const second = await runServer([], { DATA_DIR: own.folder, PORT: '0' })
+      expect([second.code, second.output]).toEqual([1, expect.stringContaining(`in use by process ${own.pid}`)])
+      expect(second.output).not.toContain('is a copy')
+      expect((await runServer(['operator-key'], { DATA_DIR: own.folder })).output).toStartWith(`${own.url}/sign-in?key=`)
+      rmSync(join(copy, 'lock'))
+      await onServerOf(copy, async ({ url }) => expect((await fetch(`${url}/readyz`)).status).toBe(200))
+    } finally {
+      await own.remove()
     }
-    expect(await signsIn(own.url, keyIn(own.output()))).toBe(true)
-    const second = await runServer([], { DATA_DIR: own.folder, PORT: '0' })
-    expect([second.code, second.output]).toEqual([1, expect.stringContaining(`in use by process ${own.pid}`)])
-    expect(second.output).not.toContain('is a copy')
-    expect((await runServer(['operator-key'], { DATA_DIR: own.folder })).output).toStartWith(`${own.url}/sign-in?key=`)
-    rmSync(join(copy, 'lock'))
-    await onServerOf(copy, async ({ url }) => expect((await fetch(`${url}/readyz`)).status).toBe(200))
-  } finally {
-    await own.remove()
-  }
-}, 180_000)
+  },
+  180_000,
+)

@@ -2,8 +2,9 @@
 // whichever instance writes it, and every team gets through.
 //   FULL=1 bun test tests/faults/crossing.test.ts    200 posts each at an agent's pace, as many tries as are allowed (nine minutes)
 import { describe, expect, test } from 'bun:test'
-import { done, engines, feedOf, room, seat, startParley, viaRest, type Parley, type Seat } from '../support/parley.ts'
+import { done, feedOf, room, seat, startParley, viaRest, type Parley, type Seat } from '../support/parley.ts'
 import { FULL } from '../support/full.ts'
+import { HERE } from './engines.ts'
 
 const TEAMS = 8
 const PACED = FULL ? { posts: 200, pauseMs: 1_000 } : { posts: 8, pauseMs: 500 }
@@ -64,7 +65,7 @@ const expectNoneCrossed = ({ feed, written }: Awaited<ReturnType<typeof allTeams
   expect(written.filter((post) => isBetween(feed, post))).toEqual([])
 }
 
-describe.each(engines.map(([engine]) => engine))('on %s', (engine) => {
+describe.each(HERE)('on %s', (engine) => {
   const together = async (run: (parleys: Parley[]) => Promise<void>) => {
     const parley = await startParley({ engine })
     try {

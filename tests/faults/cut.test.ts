@@ -9,6 +9,7 @@ import { freshDatabase, startPostgres, type TestPostgres } from '../support/post
 import { thatCanBeEmpty } from '../support/proxy.ts'
 import { startServer } from '../support/server.ts'
 import { call, openRoom, post, until } from './rooms.ts'
+import { FULL } from '../support/full.ts'
 import { whileBusy } from '../support/cpu.ts'
 
 const BACK_WITHIN_MS = whileBusy(2_000)
@@ -69,7 +70,7 @@ test(
   180_000,
 )
 
-test(
+test.skipIf(!FULL)(
   'nobody waits for an answer that cannot come',
   () =>
     withPool(async (pool, cutAll) => {

@@ -10,7 +10,7 @@ import { done, seat, type As, type Call } from '../support/parley.ts'
 import { called, gave, said } from '../support/played-runner.ts'
 import { filled, FILES, OF_ALL, OF_SESSION, readings, type Places } from './day/readings.ts'
 import { openDay, type Scene } from './day/scene.ts'
-import { ENGINES, HERE } from './engines.ts'
+import { HERE } from './engines.ts'
 import { everyFile, everyRow, processes } from './kept.ts'
 import { until } from './rooms.ts'
 
@@ -32,7 +32,7 @@ const TOLD: Record<string, string[]> = {
   'the agent’s team_id': ['POST /mcp/rooms'],
 }
 
-describe.each(ENGINES)('a day, %s', (engine) => {
+describe.each(HERE)('a day, %s', (engine) => {
   let scene: Scene
   beforeAll(async () => {
     scene = await openDay(engine)
@@ -158,36 +158,31 @@ describe.each(ENGINES)('a day, %s', (engine) => {
     await until('people were told', 60_000, () => notified.bodies.some(({ kind }) => kind === 'proposal'))
   }, 180_000)
 
-  // What is shown does not depend on the database behind it.
-  test.skipIf(!HERE.includes(engine))(
-    'everybody reads all that they may',
-    async () => {
-      const { day, access, mcp, get } = scene
-      const sessions = [places.driven, places.room, places.imported]
-      const unread: string[] = []
-      for (const route of [...OF_SESSION, ...OF_ALL]) {
-        let read = false
-        // The first session that has it is enough, but in the long form.
-        for (const path of new Set(sessions.map((id) => filled(route, id, places))))
-          if (!read || FULL) read = (await get(path, { cookie: robin })).status === 200 || read
-        if (!read) unread.push(route)
-      }
-      expect(unread).toEqual([])
-      for (const path of ['', '.md', '/turns/1', '/feed.jsonl']) await get(`/sessions/${places.imported}${path}`, { cookie: robin })
-      for (const route of OF_SESSION) await get(filled(route, session_id, places), { cookie: shared })
-      for (const route of OF_ALL) for (const headers of [{}, { cookie: viewer }]) await get(filled(route, '', places), headers)
-      for (const key of Object.values(keys)) for (const path of [...FILES, `/sessions/${session_id}`]) await get(path, bearer(key))
-      const callers: As[] = [{ person: robin }, { team: alex, headers: access }, { headers: bearer(keys.read!) }]
-      for (const { path, sending } of callers.flatMap((as) => readings(places, as))) await (await day.send(path, sending)).text()
-      const byMcp = {
-        'history.open': { id: `session:${session_id}` },
-        'history.search_sessions': { query: 'lexer' },
-        'records.search_content': { query: 'By hand' },
-      }
-      for (const [name, input] of Object.entries(byMcp)) await done(mcp(name, input, { headers: bearer(keys.read!) }))
-    },
-    180_000,
-  )
+  test('everybody reads all that they may', async () => {
+    const { day, access, mcp, get } = scene
+    const sessions = [places.driven, places.room, places.imported]
+    const unread: string[] = []
+    for (const route of [...OF_SESSION, ...OF_ALL]) {
+      let read = false
+      // The first session that has it is enough, but in the long form.
+      for (const path of new Set(sessions.map((id) => filled(route, id, places))))
+        if (!read || FULL) read = (await get(path, { cookie: robin })).status === 200 || read
+      if (!read) unread.push(route)
+    }
+    expect(unread).toEqual([])
+    for (const path of ['', '.md', '/turns/1', '/feed.jsonl']) await get(`/sessions/${places.imported}${path}`, { cookie: robin })
+    for (const route of OF_SESSION) await get(filled(route, session_id, places), { cookie: shared })
+    for (const route of OF_ALL) for (const headers of [{}, { cookie: viewer }]) await get(filled(route, '', places), headers)
+    for (const key of Object.values(keys)) for (const path of [...FILES, `/sessions/${session_id}`]) await get(path, bearer(key))
+    const callers: As[] = [{ person: robin }, { team: alex, headers: access }, { headers: bearer(keys.read!) }]
+    for (const { path, sending } of callers.flatMap((as) => readings(places, as))) await (await day.send(path, sending)).text()
+    const byMcp = {
+      'history.open': { id: `session:${session_id}` },
+      'history.search_sessions': { query: 'lexer' },
+      'records.search_content': { query: 'By hand' },
+    }
+    for (const [name, input] of Object.entries(byMcp)) await done(mcp(name, input, { headers: bearer(keys.read!) }))
+  }, 180_000)
 
   test('what is wrong is not repeated', async () => {
     const { day, chosen, access, get } = scene

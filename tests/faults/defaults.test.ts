@@ -161,7 +161,7 @@ test.each(FULL ? SETTINGS.map((setting) => [setting]) : [SETTINGS])(
   180_000,
 )
 
-test(
+test.skipIf(!FULL)(
   'with a schema of its own in search_path, all works, and its tables are there',
   () =>
     withDatabase(['create schema rooms', 'alter database DATABASE set search_path = rooms', 'drop schema public'], async (url) => {
@@ -200,7 +200,7 @@ test(
   180_000,
 )
 
-test(
+test.skipIf(!FULL)(
   'a user who may not make tables is told so',
   () =>
     withDatabase([], async (url) => {
@@ -240,34 +240,42 @@ test.each([
   180_000,
 )
 
-test('a standby ends the start with a sentence, and is passed over where the URL names the primary as well', async () => {
-  const [standby, primary] = [await startPostgres({ own: true }), await startPostgres({ own: true })]
-  try {
-    await standby.kill('SIGINT')
-    writeFileSync(join(standby.dir!, 'standby.signal'), '')
-    await standby.start()
-    await expectRefused(standby.url, /It is a standby, which takes no writes\. Name the primary/)
-    const both = `postgres://parley@127.0.0.1:${standby.port},127.0.0.1:${primary.port}/parley`
-    await expectWorks(both)
-    await primary.kill('SIGINT')
-    await expectRefused(
-      both,
-      /^The Postgres .* in DATABASE_URL \(127\.0\.0\.1:\d+,127\.0\.0\.1:\d+\/parley\) .* None of its hosts was found to be a primary/,
-      [[]],
-    )
-  } finally {
-    await standby.stop()
-    await primary.stop()
-  }
-}, 180_000)
+test.skipIf(!FULL)(
+  'a standby ends the start with a sentence, and is passed over where the URL names the primary as well',
+  async () => {
+    const [standby, primary] = [await startPostgres({ own: true }), await startPostgres({ own: true })]
+    try {
+      await standby.kill('SIGINT')
+      writeFileSync(join(standby.dir!, 'standby.signal'), '')
+      await standby.start()
+      await expectRefused(standby.url, /It is a standby, which takes no writes\. Name the primary/)
+      const both = `postgres://parley@127.0.0.1:${standby.port},127.0.0.1:${primary.port}/parley`
+      await expectWorks(both)
+      await primary.kill('SIGINT')
+      await expectRefused(
+        both,
+        /^The Postgres .* in DATABASE_URL \(127\.0\.0\.1:\d+,127\.0\.0\.1:\d+\/parley\) .* None of its hosts was found to be a primary/,
+        [[]],
+      )
+    } finally {
+      await standby.stop()
+      await primary.stop()
+    }
+  },
+  180_000,
+)
 
-test('a Postgres that does not write to disk what it acknowledges is used, with a warning', async () => {
-  const careless = await startPostgres({ own: true, settings: { fsync: 'off' } })
-  const server = await startServer({ DATABASE_URL: careless.url })
-  try {
-    expect(server.output().match(/warn.*fsync is off at the Postgres server/g)).toHaveLength(1)
-  } finally {
-    await server.remove()
-    await careless.stop()
-  }
-}, 180_000)
+test.skipIf(!FULL)(
+  'a Postgres that does not write to disk what it acknowledges is used, with a warning',
+  async () => {
+    const careless = await startPostgres({ own: true, settings: { fsync: 'off' } })
+    const server = await startServer({ DATABASE_URL: careless.url })
+    try {
+      expect(server.output().match(/warn.*fsync is off at the Postgres server/g)).toHaveLength(1)
+    } finally {
+      await server.remove()
+      await careless.stop()
+    }
+  },
+  180_000,
+)

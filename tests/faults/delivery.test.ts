@@ -8,7 +8,7 @@ import { databaseOf, onEveryServer } from './engines.ts'
 import { expectFaultless, type Entry } from './checker.ts'
 import { acked, call, expectUnbroken, follow, followStream, openRoom, post, readBy, until, wait, type Item, type Room } from './rooms.ts'
 import { whileBusy } from '../support/cpu.ts'
-import { FULL } from '../support/full.ts'
+import { FULL, shortOf } from '../support/full.ts'
 
 const WRITERS = 8
 const POSTS = FULL ? 500 : 100 // of each writer
@@ -124,7 +124,7 @@ describe('on two servers with one Postgres', () => {
     )
   }, 180_000)
 
-  test.each(['wait', 'stream'] as const)(
+  test.each(shortOf(['wait', 'stream'] as const, 1))(
     'without any notification a %s still hears of each lone event within 5.5 s',
     async (way) => {
       const deaf = await deafServer()

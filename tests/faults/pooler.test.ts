@@ -7,6 +7,7 @@ import { findPgbouncer, startPgbouncer, type Pooler, type PoolMode } from '../su
 import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { withoutNotifications } from '../support/proxy.ts'
 import { runServer, startServer } from '../support/server.ts'
+import { FULL, shortOf } from '../support/full.ts'
 import { openRoom, post, wait } from './rooms.ts'
 
 const program = findPgbouncer()
@@ -60,14 +61,15 @@ describe.skipIf(!program)('behind PgBouncer', () => {
     'extra_float_digits,options,jit,plan_cache_mode,enable_seqscan,statement_timeout,idle_in_transaction_session_timeout',
     'tcp_keepalives_idle,tcp_keepalives_interval,tcp_keepalives_count',
   ].join()}`
-  test.each([
+  const WAYS: [PoolMode, string, string[]][] = [
     ['transaction', 'as by default', []],
     ['transaction', 'and lenient', [lenient]],
     ['transaction', 'with one connection', [lenient, 'default_pool_size = 1']],
     ['transaction', 'that takes its connections in turn', [lenient, 'server_round_robin = 1']],
     ['transaction', 'that is busy', [lenient, 'default_pool_size = 3']],
     ['statement', 'and lenient', [lenient]],
-  ] as [PoolMode, string, string[]][])(
+  ]
+  test.each(shortOf(WAYS, 2))(
     'in %s mode, %s, the start ends with a sentence that says what to use',
     (mode, how, more) =>
       behind(mode, more, async ({ url }) => {
@@ -104,15 +106,19 @@ describe.skipIf(!program)('behind PgBouncer', () => {
   )
 })
 
-test('where notifications do not come through for another reason, the start says so as well', async () => {
-  const { url, drop } = await freshDatabase(database.url)
-  const mute = await withoutNotifications(url)
-  try {
-    const { code, output } = await runServer([], { DATABASE_URL: mute.url, PORT: '0' })
-    expect([code, output.trim().split('\n').length]).toEqual([1, 1])
-    expect(output).toContain('LISTEN does not come through: a notification was not delivered within 2 s')
-  } finally {
-    await mute.close()
-    await drop()
-  }
-}, 180_000)
+test.skipIf(!FULL)(
+  'where notifications do not come through for another reason, the start says so as well',
+  async () => {
+    const { url, drop } = await freshDatabase(database.url)
+    const mute = await withoutNotifications(url)
+    try {
+      const { code, output } = await runServer([], { DATABASE_URL: mute.url, PORT: '0' })
+      expect([code, output.trim().split('\n').length]).toEqual([1, 1])
+      expect(output).toContain('LISTEN does not come through: a notification was not delivered within 2 s')
+    } finally {
+      await mute.close()
+      await drop()
+    }
+  },
+  180_000,
+)

@@ -7,6 +7,7 @@ import { freshDatabase, startPostgres, type TestPostgres } from '../support/post
 import { thatCanFallSilent, thatRefusesToListen, type Proxy } from '../support/proxy.ts'
 import { startServer } from '../support/server.ts'
 import { expectSaid, expectUnbroken, gauge, openRoom, post, readFeed, until, wait } from './rooms.ts'
+import { FULL } from '../support/full.ts'
 import { whileBusy } from '../support/cpu.ts'
 
 const CHECK_MS = 600 // in place of every 15 s: how often it is asked whether its other end lives
@@ -74,7 +75,7 @@ const stillHears = async <P extends Proxy>(
   }
 }
 
-test.concurrent(
+test.skipIf(!FULL).concurrent(
   'the connection that listens is made anew within half a minute, and is left alone while the other end lives',
   () =>
     stillHears(thatCanFallSilent, async (proxy, begun) => {
@@ -101,21 +102,25 @@ test.concurrent(
   180_000,
 )
 
-test.concurrent('a migration may be silent for longer than a statement elsewhere may take, a long transaction too, and no statement in it', async () => {
-  const { url, drop } = await freshDatabase(database.url)
-  const own = await openPostgres(url)
-  try {
-    const [migration, statement, statements] = await Promise.all([
-      own.unhurried(({ query }) => query('select pg_sleep(10)').then(() => 'done'), 60_000),
-      own.transaction(({ query }) => query('select pg_sleep(10)'), 30_000).catch(isTimeout),
-      own.transaction(async ({ query }) => {
-        for (let n = 0; n < 3; n++) await query('select pg_sleep(4)')
-        return 'done'
-      }, 30_000),
-    ])
-    expect([migration, statement, statements]).toEqual(['done', true, 'done'])
-  } finally {
-    await own.close()
-    await drop()
-  }
-}, 180_000)
+test.skipIf(!FULL).concurrent(
+  'a migration may be silent for longer than a statement elsewhere may take, a long transaction too, and no statement in it',
+  async () => {
+    const { url, drop } = await freshDatabase(database.url)
+    const own = await openPostgres(url)
+    try {
+      const [migration, statement, statements] = await Promise.all([
+        own.unhurried(({ query }) => query('select pg_sleep(10)').then(() => 'done'), 60_000),
+        own.transaction(({ query }) => query('select pg_sleep(10)'), 30_000).catch(isTimeout),
+        own.transaction(async ({ query }) => {
+          for (let n = 0; n < 3; n++) await query('select pg_sleep(4)')
+          return 'done'
+        }, 30_000),
+      ])
+      expect([migration, statement, statements]).toEqual(['done', true, 'done'])
+    } finally {
+      await own.close()
+      await drop()
+    }
+  },
+  180_000,
+)

@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { passProxyBy } from '../../src/cli/local-server.ts'
-import { shortOf } from '../support/full.ts'
+import { FULL, shortOf } from '../support/full.ts'
 import { emptyFolderAt, freePort, runServer, startServer, type TestServer } from '../support/server.ts'
 import { expectUnbroken, openRoom, post, readFeed, textsOf, until } from './rooms.ts'
 
@@ -50,25 +50,29 @@ test('a second process on the embedded folder ends as soon as it has started and
   expect(textsOf(items)).toEqual(said)
 }, 180_000)
 
-test('a server whose embedded database is removed or replaced ends within seconds and says so, instead of taking what it cannot keep', async () => {
-  const remove = (place: string) => rmSync(place, { recursive: true })
-  const replace = (place: string) => {
-    renameSync(place, `${place}.bak`)
-    cpSync(`${place}.bak`, place, { recursive: true })
-  }
-  for (const harm of [remove, replace]) {
-    const own = await startServer()
-    try {
-      const room = await openRoom(own.url)
-      harm(join(own.folder, 'pg'))
-      await until('it ends', 60_000, () => !own.running)
-      expect(own.output()).toContain(`The embedded database in ${own.folder} was removed or replaced`)
-      await expect(post(room, 'Is it kept?')).rejects.toThrow()
-    } finally {
-      await own.remove()
+test.skipIf(!FULL)(
+  'a server whose embedded database is removed or replaced ends within seconds and says so, instead of taking what it cannot keep',
+  async () => {
+    const remove = (place: string) => rmSync(place, { recursive: true })
+    const replace = (place: string) => {
+      renameSync(place, `${place}.bak`)
+      cpSync(`${place}.bak`, place, { recursive: true })
     }
-  }
-}, 180_000)
+    for (const harm of [remove, replace]) {
+      const own = await startServer()
+      try {
+        const room = await openRoom(own.url)
+        harm(join(own.folder, 'pg'))
+        await until('it ends', 60_000, () => !own.running)
+        expect(own.output()).toContain(`The embedded database in ${own.folder} was removed or replaced`)
+        await expect(post(room, 'Is it kept?')).rejects.toThrow()
+      } finally {
+        await own.remove()
+      }
+    }
+  },
+  180_000,
+)
 
 test('a taken port ends the start with a sentence that names the port, and the folder is free again', async () => {
   const taken = createServer()
@@ -94,35 +98,43 @@ test('a HOST that is written as a URL ends the start with a sentence', async () 
   ])
 }, 180_000)
 
-test('a backup of the database alone is used as it is', async () => {
-  const [first, backup] = [await startServer(), join(empty, 'backup')]
-  try {
-    const room = await openRoom(first.url)
-    expect((await post(room, 'Keep this.')).status).toBe(200)
-    await first.terminate()
-    mkdirSync(backup)
-    cpSync(join(first.folder, 'pg'), join(backup, 'pg'), { recursive: true })
-    const second = await startServer({ DATA_DIR: backup })
+test.skipIf(!FULL)(
+  'a backup of the database alone is used as it is',
+  async () => {
+    const [first, backup] = [await startServer(), join(empty, 'backup')]
     try {
-      expect(textsOf(await readFeed({ ...room, url: second.url }))).toEqual(['Keep this.'])
+      const room = await openRoom(first.url)
+      expect((await post(room, 'Keep this.')).status).toBe(200)
+      await first.terminate()
+      mkdirSync(backup)
+      cpSync(join(first.folder, 'pg'), join(backup, 'pg'), { recursive: true })
+      const second = await startServer({ DATA_DIR: backup })
+      try {
+        expect(textsOf(await readFeed({ ...room, url: second.url }))).toEqual(['Keep this.'])
+      } finally {
+        await second.remove()
+      }
     } finally {
-      await second.remove()
+      await first.remove()
     }
-  } finally {
-    await first.remove()
-  }
-}, 180_000)
+  },
+  180_000,
+)
 
-test('what stands in the place of the database and is none is kept, and a line says where', async () => {
-  const folder = join(empty, 'other')
-  mkdirSync(join(folder, 'pg'), { recursive: true })
-  writeFileSync(join(folder, 'pg', 'notes.txt'), 'Mine.')
-  const { code, output } = await runServer(['migrate'], { DATA_DIR: folder })
-  expect(code).toBe(0)
-  const kept = readdirSync(folder).find((name) => name.startsWith('pg.unfinished-'))!
-  expect(readFileSync(join(folder, kept, 'notes.txt'), 'utf8')).toBe('Mine.')
-  expect(output.split('\n').filter((line) => line.includes(join(folder, kept)))).toHaveLength(1)
-}, 180_000)
+test.skipIf(!FULL)(
+  'what stands in the place of the database and is none is kept, and a line says where',
+  async () => {
+    const folder = join(empty, 'other')
+    mkdirSync(join(folder, 'pg'), { recursive: true })
+    writeFileSync(join(folder, 'pg', 'notes.txt'), 'Mine.')
+    const { code, output } = await runServer(['migrate'], { DATA_DIR: folder })
+    expect(code).toBe(0)
+    const kept = readdirSync(folder).find((name) => name.startsWith('pg.unfinished-'))!
+    expect(readFileSync(join(folder, kept, 'notes.txt'), 'utf8')).toBe('Mine.')
+    expect(output.split('\n').filter((line) => line.includes(join(folder, kept)))).toHaveLength(1)
+  },
+  180_000,
+)
 
 test.each([
   ['lacks its first file', (pg: string) => rmSync(join(pg, 'PG_VERSION'))],
@@ -205,15 +217,19 @@ test('an unknown command says which there are', async () => {
   expect(output).toMatch(/migrate.*operator-key/)
 })
 
-test('a command that takes no words does nothing when it is given some, and each says by --help how it is used', async () => {
-  const link = /sign in +(\S+)/.exec(server.output())![1]!
-  const run = (...words: string[]) => runServer(words, { DATA_DIR: server.folder })
-  for (const name of shortOf(['operator-key', 'reindex', 'migrate'], 1))
-    expect(await run(name, 'now')).toMatchObject({ code: 1, output: expect.stringMatching(/^Use it as: bun run \S+, which .*\n$/) })
-  for (const name of shortOf(['operator-key', 'key', 'import', 'reindex', 'migrate', 'backup', 'restore', 'purge'], 3))
-    expect(await run(name, '--help')).toMatchObject({ code: 0, output: expect.stringMatching(/^Us(e it as|age)\b[^]*bun run [^]*\n$/) })
-  expect((await fetch(link, { redirect: 'manual' })).headers.get('set-cookie')).toContain('parley_person=')
-}, 180_000)
+test.skipIf(!FULL)(
+  'a command that takes no words does nothing when it is given some, and each says by --help how it is used',
+  async () => {
+    const link = /sign in +(\S+)/.exec(server.output())![1]!
+    const run = (...words: string[]) => runServer(words, { DATA_DIR: server.folder })
+    for (const name of shortOf(['operator-key', 'reindex', 'migrate'], 1))
+      expect(await run(name, 'now')).toMatchObject({ code: 1, output: expect.stringMatching(/^Use it as: bun run \S+, which .*\n$/) })
+    for (const name of shortOf(['operator-key', 'key', 'import', 'reindex', 'migrate', 'backup', 'restore', 'purge'], 3))
+      expect(await run(name, '--help')).toMatchObject({ code: 0, output: expect.stringMatching(/^Us(e it as|age)\b[^]*bun run [^]*\n$/) })
+    expect((await fetch(link, { redirect: 'manual' })).headers.get('set-cookie')).toContain('parley_person=')
+  },
+  180_000,
+)
 
 test('the link that the first start prints signs in at once', async () => {
   const link = /sign in +(\S+)/.exec(server.output())![1]!
@@ -240,7 +256,7 @@ test('operator-key beside a running embedded server makes a new key each time, a
   expect((await signIn(keys[0]!)).headers.get('set-cookie')).toBeNull()
 }, 180_000)
 
-test.each(['parley.example', '*'])(
+test.skipIf(!FULL).each(['parley.example', '*'])(
   'with NO_PROXY=%s, what a command sends to the server beside it passes the proxy by',
   async (NO_PROXY) => {
     const asked: string[] = []

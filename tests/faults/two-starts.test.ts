@@ -38,25 +38,29 @@ const end = (child: ChildProcess) => {
   } catch {} // it has ended
 }
 
-test('starts at once in a fresh checkout all serve', async () => {
-  const printed = Array.from({ length: STARTS }, () => [] as string[])
-  const children = printed.map((lines, n) => start(lines, { DATA_DIR: join(checkout, `data-${n}`) }))
-  const urlOf = (lines: string[]) => /Parley is open at (\S+)/.exec(lines.join(''))?.[1]
-  try {
-    const settled = (lines: string[], n: number) => urlOf(lines) !== undefined || children[n]!.exitCode !== null
-    await until('each serves or has ended', 240_000, () => printed.every(settled))
-    for (const lines of printed) {
-      expect(lines.join('')).toContain('Parley is open at')
-      const url = urlOf(lines)!
-      expect((await fetch(`${url}/healthz`)).status).toBe(200)
-      const page = await (await fetch(url)).text()
-      const styles = /href="([^"]*app[^"]*\.css[^"]*)"/.exec(page)![1]!
-      expect((await (await fetch(new URL(styles, url))).text()).length).toBeGreaterThan(10_000)
+test.skipIf(!FULL)(
+  'starts at once in a fresh checkout all serve',
+  async () => {
+    const printed = Array.from({ length: STARTS }, () => [] as string[])
+    const children = printed.map((lines, n) => start(lines, { DATA_DIR: join(checkout, `data-${n}`) }))
+    const urlOf = (lines: string[]) => /Parley is open at (\S+)/.exec(lines.join(''))?.[1]
+    try {
+      const settled = (lines: string[], n: number) => urlOf(lines) !== undefined || children[n]!.exitCode !== null
+      await until('each serves or has ended', 240_000, () => printed.every(settled))
+      for (const lines of printed) {
+        expect(lines.join('')).toContain('Parley is open at')
+        const url = urlOf(lines)!
+        expect((await fetch(`${url}/healthz`)).status).toBe(200)
+        const page = await (await fetch(url)).text()
+        const styles = /href="([^"]*app[^"]*\.css[^"]*)"/.exec(page)![1]!
+        expect((await (await fetch(new URL(styles, url))).text()).length).toBeGreaterThan(10_000)
+      }
+    } finally {
+      for (const child of children) end(child)
     }
-  } finally {
-    for (const child of children) end(child)
-  }
-}, 300_000)
+  },
+  300_000,
+)
 
 test.each([
   ['packages', 'bun.lock', 'The packages could not be installed:', 'lockfile'],

@@ -206,16 +206,20 @@ onEveryEngine((parley, engine) => {
       expect(await hits({ query: said, from: at(4) })).toEqual([])
     })
 
-    test('of a day with one event, that one is found, however many others rank before it', async () => {
-      const said = word()
-      const crowd = Array.from({ length: 5_500 }, (_, i) => ({ type: 'user_input', text: `${said} ${said} ${said} ${i}` }))
-      await trace(parley(), [crowd], { from: '2026-01-01T00:00:00.000Z' })
-      const lone = await trace(parley(), [[{ type: 'user_input', text: `${'padding '.repeat(300)} ${said}` }]], { from: DAY })
-      await settled()
-      expect((await search({ query: said })).data).toMatchObject({ total: 50, more: true })
-      expect(await hits({ query: said })).not.toContain(lone.events[0]!)
-      expect(await hits({ query: said, from: DAY, before: NEXT_DAY })).toEqual(lone.events)
-    }, 60_000)
+    test.skipIf(!FULL)(
+      'of a day with one event, that one is found, however many others rank before it',
+      async () => {
+        const said = word()
+        const crowd = Array.from({ length: 5_500 }, (_, i) => ({ type: 'user_input', text: `${said} ${said} ${said} ${i}` }))
+        await trace(parley(), [crowd], { from: '2026-01-01T00:00:00.000Z' })
+        const lone = await trace(parley(), [[{ type: 'user_input', text: `${'padding '.repeat(300)} ${said}` }]], { from: DAY })
+        await settled()
+        expect((await search({ query: said })).data).toMatchObject({ total: 50, more: true })
+        expect(await hits({ query: said })).not.toContain(lone.events[0]!)
+        expect(await hits({ query: said, from: DAY, before: NEXT_DAY })).toEqual(lone.events)
+      },
+      60_000,
+    )
 
     if (engine === 'postgres' && FULL)
       test('a part of the index that is too large to be scored whole gives the best of its own', async () => {

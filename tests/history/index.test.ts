@@ -8,6 +8,7 @@ import { openRoom, post } from '../faults/rooms.ts'
 import { holdLock } from '../support/held-lock.ts'
 import { askOverRest, indexed, trace, type Step } from '../support/history.ts'
 import { done, onEveryEngine, room, soon, viaRest, type Served } from '../support/parley.ts'
+import { FULL } from '../support/full.ts'
 import { runServer, startServer } from '../support/server.ts'
 
 const word = () => `w${crypto.randomUUID().replaceAll('-', '')}`
@@ -62,35 +63,41 @@ onEveryEngine((parley, engine) => {
     await close()
   })
 
-  test('a session that cannot be indexed holds up no other, and is indexed once it can be', async () => {
-    const { query } = parley().database
-    const call = viaRest(parley())
-    const said = `w${crypto.randomUUID().replaceAll('-', '')}`
-    const rooms = [await room(call), await room(call), await room(call)]
-    const broken = rooms[1]!
-    await indexed(parley())
-    await query(`create function refuse_index() returns trigger language plpgsql as $$
+  test.skipIf(!FULL)(
+    'a session that cannot be indexed holds up no other, and is indexed once it can be',
+    async () => {
+      const { query } = parley().database
+      const call = viaRest(parley())
+      const said = `w${crypto.randomUUID().replaceAll('-', '')}`
+      const rooms = [await room(call), await room(call), await room(call)]
+      const broken = rooms[1]!
+      await indexed(parley())
+      await query(`create function refuse_index() returns trigger language plpgsql as $$
       begin if new.session_id = '${broken.id}' then raise exception 'not this one'; end if; return new; end $$`)
-    for (const table of ['event_search', 'session_search'])
-      await query(`create trigger refuse_index before insert on ${table} for each row execute function refuse_index()`)
-    const sessionsWith = async (table: string) =>
-      (await query<{ id: string }>(`select session_id as id from ${table} where tsv @@ '${said}'::tsquery`)).map(({ id }) => id).toSorted()
-    const others = [rooms[0]!.id, rooms[2]!.id].toSorted()
-    const othersIn = (table: string) => soon(`the others are in ${table}`, async () => (await sessionsWith(table)).length === 2)
-    for (const { alex } of rooms) await done(alex('post_message', { content: said }))
-    await othersIn('event_search')
-    for (const { alex } of rooms) {
-      await done(alex('append_to_session_doc', { text: said }))
-      await Bun.sleep(150) // so that the next one comes soon after documents were looked at
-    }
-    await othersIn('session_search')
-    expect([await sessionsWith('event_search'), await sessionsWith('session_search')]).toEqual([others, others])
-    await query('drop function refuse_index() cascade')
-    await soon(
-      'all are indexed',
-      async () => (await sessionsWith('event_search')).length + (await sessionsWith('session_search')).length === 6,
-    )
-  }, 180_000)
+      for (const table of ['event_search', 'session_search'])
+        await query(`create trigger refuse_index before insert on ${table} for each row execute function refuse_index()`)
+      const sessionsWith = async (table: string) =>
+        (await query<{ id: string }>(`select session_id as id from ${table} where tsv @@ '${said}'::tsquery`))
+          .map(({ id }) => id)
+          .toSorted()
+      const others = [rooms[0]!.id, rooms[2]!.id].toSorted()
+      const othersIn = (table: string) => soon(`the others are in ${table}`, async () => (await sessionsWith(table)).length === 2)
+      for (const { alex } of rooms) await done(alex('post_message', { content: said }))
+      await othersIn('event_search')
+      for (const { alex } of rooms) {
+        await done(alex('append_to_session_doc', { text: said }))
+        await Bun.sleep(150) // so that the next one comes soon after documents were looked at
+      }
+      await othersIn('session_search')
+      expect([await sessionsWith('event_search'), await sessionsWith('session_search')]).toEqual([others, others])
+      await query('drop function refuse_index() cascade')
+      await soon(
+        'all are indexed',
+        async () => (await sessionsWith('event_search')).length + (await sessionsWith('session_search')).length === 6,
+      )
+    },
+    180_000,
+  )
 
   test('rebuilt, it finds the same under the same ids', async () => {
     const said = `w${crypto.randomUUID().replaceAll('-', '')}`
@@ -143,16 +150,20 @@ onEveryEngine((parley, engine) => {
       expect(await (await parley().send(`/search?q=${said}`)).text()).not.toContain('behind')
     }, 60_000)
 
-    test('a restart does not forget since when', async () => {
-      await held(async (word) => {
-        await soon('the answer says so', () => tells(parley(), word))
-        const after = await parley().beside({})
-        await soon('the one that came later says so too', () => tells(after, word))
-        expect(await lagOf(after)).toBeGreaterThan(2)
-        await after.close()
-      })
-      await indexed(parley())
-    }, 60_000)
+    test.skipIf(!FULL)(
+      'a restart does not forget since when',
+      async () => {
+        await held(async (word) => {
+          await soon('the answer says so', () => tells(parley(), word))
+          const after = await parley().beside({})
+          await soon('the one that came later says so too', () => tells(after, word))
+          expect(await lagOf(after)).toBeGreaterThan(2)
+          await after.close()
+        })
+        await indexed(parley())
+      },
+      60_000,
+    )
   })
 
   test('while it is being rebuilt, answers say so', async () => {
@@ -167,76 +178,88 @@ onEveryEngine((parley, engine) => {
   })
 
   if (engine === 'postgres') {
-    test('a rebuild gives way to what reads the index for long, such as a backup, and searches go on beside both', async () => {
-      const { database, services } = parley()
-      const said = word()
-      await done((await room(viaRest(parley()))).alex('post_message', { content: said }))
-      await indexed(parley())
-      const release = await holdLock(database, 'lock table event_search in access share mode')
-      const rebuilding = services.indexer.rebuild(() => {})
-      await soon('it wants the table for itself', async () => {
-        const waiting = `select from pg_locks where not granted and relation = 'event_search'::regclass and mode = 'AccessExclusiveLock'`
-        return (await database.query(waiting)).length > 0
-      })
-      expect(await found(said)).toHaveLength(1)
-      await release()
-      await rebuilding
-      expect(await database.query('select from search_corpus where rebuilding is not null')).toEqual([])
-    }, 60_000)
+    test.skipIf(!FULL)(
+      'a rebuild gives way to what reads the index for long, such as a backup, and searches go on beside both',
+      async () => {
+        const { database, services } = parley()
+        const said = word()
+        await done((await room(viaRest(parley()))).alex('post_message', { content: said }))
+        await indexed(parley())
+        const release = await holdLock(database, 'lock table event_search in access share mode')
+        const rebuilding = services.indexer.rebuild(() => {})
+        await soon('it wants the table for itself', async () => {
+          const waiting = `select from pg_locks where not granted and relation = 'event_search'::regclass and mode = 'AccessExclusiveLock'`
+          return (await database.query(waiting)).length > 0
+        })
+        expect(await found(said)).toHaveLength(1)
+        await release()
+        await rebuilding
+        expect(await database.query('select from search_corpus where rebuilding is not null')).toEqual([])
+      },
+      60_000,
+    )
 
     // The statements are the same on the embedded database, where so many events take three times as long.
-    test('of more events than are all scored, those found are the best', async () => {
-      const { database } = parley()
-      const sessions = [...Map.groupBy(history(6_000), ({ session }) => session).values()]
-      const ids: string[] = []
-      for (const events of sessions) {
-        const turns: Step[][] = [...Map.groupBy(events, ({ turn }) => turn).values()]
-        ids.push(...(await trace(parley(), turns)).events)
-      }
-      await parley().services.indexer.run()
-      const texts = sessions.flat()
-      const docs = texts.map(({ text, type }, i) => ({ id: ids[i]!, type, counts: termsOf(text), length: 0 }))
-      for (const doc of docs) for (const count of doc.counts.values()) doc.length += count
-      const [corpus] = await database.query<any>('select * from search_corpus')
-      expect(corpus.events).toBeGreaterThan(5_000)
-      for (const query of ['error', 'error config', 'test build deploy', 'the of to and', 'error the test of']) {
-        const terms = [...termsOf(query).keys()]
-        const known = await database.query<any>(`select term, events from search_terms where term = any($1::text[])`, [
-          `{${terms.join(',')}}`,
-        ])
-        const weight = new Map(known.map(({ term, events }) => [term, Math.log(1 + (corpus.events - events + 0.5) / (events + 0.5))]))
-        const score = ({ counts, length }: (typeof docs)[number]) =>
-          terms.reduce((sum, term) => {
-            const count = counts.get(term) ?? 0
-            return sum + ((weight.get(term) ?? 0) * count) / (count + K1 * (1 - B + (B * length * corpus.events) / corpus.length))
-          }, 0)
-        const scores = new Map(docs.filter(({ type }) => SEARCHED_BY_DEFAULT.includes(type as never)).map((doc) => [doc.id, score(doc)]))
-        const gain = (values: number[]) => values.reduce((sum, value, i) => sum + value / Math.log2(i + 2), 0)
-        const best = [...scores.values()].sort((a, b) => b - a).slice(0, 10)
-        const got = (await found(query, 10)).map(({ id }) => scores.get(id) ?? 0)
-        expect([query, gain(got) / gain(best) >= 0.95]).toEqual([query, true])
-      }
-    }, 120_000)
+    test.skipIf(!FULL)(
+      'of more events than are all scored, those found are the best',
+      async () => {
+        const { database } = parley()
+        const sessions = [...Map.groupBy(history(6_000), ({ session }) => session).values()]
+        const ids: string[] = []
+        for (const events of sessions) {
+          const turns: Step[][] = [...Map.groupBy(events, ({ turn }) => turn).values()]
+          ids.push(...(await trace(parley(), turns)).events)
+        }
+        await parley().services.indexer.run()
+        const texts = sessions.flat()
+        const docs = texts.map(({ text, type }, i) => ({ id: ids[i]!, type, counts: termsOf(text), length: 0 }))
+        for (const doc of docs) for (const count of doc.counts.values()) doc.length += count
+        const [corpus] = await database.query<any>('select * from search_corpus')
+        expect(corpus.events).toBeGreaterThan(5_000)
+        for (const query of ['error', 'error config', 'test build deploy', 'the of to and', 'error the test of']) {
+          const terms = [...termsOf(query).keys()]
+          const known = await database.query<any>(`select term, events from search_terms where term = any($1::text[])`, [
+            `{${terms.join(',')}}`,
+          ])
+          const weight = new Map(known.map(({ term, events }) => [term, Math.log(1 + (corpus.events - events + 0.5) / (events + 0.5))]))
+          const score = ({ counts, length }: (typeof docs)[number]) =>
+            terms.reduce((sum, term) => {
+              const count = counts.get(term) ?? 0
+              return sum + ((weight.get(term) ?? 0) * count) / (count + K1 * (1 - B + (B * length * corpus.events) / corpus.length))
+            }, 0)
+          const scores = new Map(docs.filter(({ type }) => SEARCHED_BY_DEFAULT.includes(type as never)).map((doc) => [doc.id, score(doc)]))
+          const gain = (values: number[]) => values.reduce((sum, value, i) => sum + value / Math.log2(i + 2), 0)
+          const best = [...scores.values()].sort((a, b) => b - a).slice(0, 10)
+          const got = (await found(query, 10)).map(({ id }) => scores.get(id) ?? 0)
+          expect([query, gain(got) / gain(best) >= 0.95]).toEqual([query, true])
+        }
+      },
+      120_000,
+    )
 
-    test('a search goes by its terms, however much is not sorted into their index yet', async () => {
-      const { query } = parley().database
-      const looksInto = async (index: string): Promise<number> =>
-        (await query<any>('select idx_scan from pg_stat_user_indexes where indexrelname = $1', [index]))[0].idx_scan
-      const unsorted = 'event_search_tsv, event_search_hot'.split(', ')
-      for (const index of unsorted) await query(`alter index ${index} set (gin_pending_list_limit = 65536)`)
-      const said = [word(), word(), word(), word()] // in every second event, every third, …
-      const texts = Array.from({ length: 6_000 }, (_, n) => `${said.filter((_, i) => n % (i + 2) === 0).join(' ')} ${words(n, 20)}`)
-      await trace(parley(), [texts.map((text) => ({ type: 'tool_response', text }))])
-      await parley().services.indexer.run()
-      await query('analyze event_search')
-      const before = { time: await looksInto('event_search_at'), terms: await looksInto('event_search_tsv') }
-      for (const count of [1, 2, 3, 4]) expect(await found(said.slice(0, count).join(' '))).toHaveLength(50)
-      await Bun.sleep(1_200) // each connection adds what it did to the figures when it is used again, once a second
-      await Promise.all(Array.from({ length: 32 }, () => query('select pg_sleep(0.05)')))
-      await soon('the looks are counted', async () => (await looksInto('event_search_tsv')) > before.terms)
-      expect(await looksInto('event_search_at')).toBe(before.time)
-      for (const index of unsorted) await query(`alter index ${index} reset (gin_pending_list_limit)`)
-    }, 60_000)
+    test.skipIf(!FULL)(
+      'a search goes by its terms, however much is not sorted into their index yet',
+      async () => {
+        const { query } = parley().database
+        const looksInto = async (index: string): Promise<number> =>
+          (await query<any>('select idx_scan from pg_stat_user_indexes where indexrelname = $1', [index]))[0].idx_scan
+        const unsorted = 'event_search_tsv, event_search_hot'.split(', ')
+        for (const index of unsorted) await query(`alter index ${index} set (gin_pending_list_limit = 65536)`)
+        const said = [word(), word(), word(), word()] // in every second event, every third, …
+        const texts = Array.from({ length: 6_000 }, (_, n) => `${said.filter((_, i) => n % (i + 2) === 0).join(' ')} ${words(n, 20)}`)
+        await trace(parley(), [texts.map((text) => ({ type: 'tool_response', text }))])
+        await parley().services.indexer.run()
+        await query('analyze event_search')
+        const before = { time: await looksInto('event_search_at'), terms: await looksInto('event_search_tsv') }
+        for (const count of [1, 2, 3, 4]) expect(await found(said.slice(0, count).join(' '))).toHaveLength(50)
+        await Bun.sleep(1_200) // each connection adds what it did to the figures when it is used again, once a second
+        await Promise.all(Array.from({ length: 32 }, () => query('select pg_sleep(0.05)')))
+        await soon('the looks are counted', async () => (await looksInto('event_search_tsv')) > before.terms)
+        expect(await looksInto('event_search_at')).toBe(before.time)
+        for (const index of unsorted) await query(`alter index ${index} reset (gin_pending_list_limit)`)
+      },
+      60_000,
+    )
 
     test('two instances share it, and neither counts anything twice', async () => {
       const other = await parley().beside({})
@@ -264,16 +287,20 @@ onEveryEngine((parley, engine) => {
       await release()
     }, 180_000)
 
-    test('a search that the database does not answer ends in time, and says so', async () => {
-      const { database } = parley()
-      const release = await holdLock(database, 'lock table search_corpus in access exclusive mode')
-      const { error } = await askOverRest(parley())('search_sessions', { query: 'lexer' })
-      expect(error).toMatchObject({
-        code: 'deadline_exceeded',
-        message: 'search_sessions took longer than 4500 ms; ask for less at a time',
-      })
-      await release()
-    }, 60_000)
+    test.skipIf(!FULL)(
+      'a search that the database does not answer ends in time, and says so',
+      async () => {
+        const { database } = parley()
+        const release = await holdLock(database, 'lock table search_corpus in access exclusive mode')
+        const { error } = await askOverRest(parley())('search_sessions', { query: 'lexer' })
+        expect(error).toMatchObject({
+          code: 'deadline_exceeded',
+          message: 'search_sessions took longer than 4500 ms; ask for less at a time',
+        })
+        await release()
+      },
+      60_000,
+    )
   }
 })
 
@@ -311,18 +338,22 @@ describe('a server', () => {
     120_000,
   )
 
-  test('the reindex command works without it too', async () => {
-    const server = await startServer({})
-    try {
-      const room = await openRoom(server.url, 2)
-      await post(room, 'to be found again', { team: room.teams[0]! })
-      await server.terminate()
-      const { code, output } = await runServer(['reindex'], { DATA_DIR: server.folder }, 60_000)
-      expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('100 %') })
-      await server.restart()
-      expect((await ask(server.url, 'search_sessions', { query: 'found again' })).data.result_count).toBe(1)
-    } finally {
-      await server.remove()
-    }
-  }, 60_000)
+  test.skipIf(!FULL)(
+    'the reindex command works without it too',
+    async () => {
+      const server = await startServer({})
+      try {
+        const room = await openRoom(server.url, 2)
+        await post(room, 'to be found again', { team: room.teams[0]! })
+        await server.terminate()
+        const { code, output } = await runServer(['reindex'], { DATA_DIR: server.folder }, 60_000)
+        expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('100 %') })
+        await server.restart()
+        expect((await ask(server.url, 'search_sessions', { query: 'found again' })).data.result_count).toBe(1)
+      } finally {
+        await server.remove()
+      }
+    },
+    60_000,
+  )
 })

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { ImportReport } from '../../src/import/transcript.ts'
 import { runServer, startServer, type TestServer } from '../support/server.ts'
+import { FULL } from '../support/full.ts'
 import { claudeLine, dataFile, scratch } from '../support/transcripts.ts'
 
 const files = scratch()
@@ -61,14 +62,18 @@ test('a command that ends at once names what is not there, too', async () => {
   expect([code, output.split('\n')]).toEqual([1, [`There is nothing at ${nowhere}.`, expect.stringContaining('access token'), '']])
 }, 60_000)
 
-test('of several folders, one that is not there is named and stops nothing', async () => {
-  const [nowhere, none] = [join(files.folder, 'nowhere'), join(files.folder, 'none')]
-  const path = files.write('there.jsonl', `${claudeLine(1, 'user', 'There', { session: crypto.randomUUID() })}\n`)
-  const environment = { DATA_DIR: server.folder }
-  const { code, output } = await runServer(['import', nowhere, path, none], environment)
-  expect([code, output.trim()]).toEqual([0, `Imported 1 event from 1 transcript.\nThere is nothing at ${nowhere}, ${none}.`])
-  expect((await runServer(['import', nowhere, none], environment)).code).toBe(1)
-}, 60_000)
+test.skipIf(!FULL)(
+  'of several folders, one that is not there is named and stops nothing',
+  async () => {
+    const [nowhere, none] = [join(files.folder, 'nowhere'), join(files.folder, 'none')]
+    const path = files.write('there.jsonl', `${claudeLine(1, 'user', 'There', { session: crypto.randomUUID() })}\n`)
+    const environment = { DATA_DIR: server.folder }
+    const { code, output } = await runServer(['import', nowhere, path, none], environment)
+    expect([code, output.trim()]).toEqual([0, `Imported 1 event from 1 transcript.\nThere is nothing at ${nowhere}, ${none}.`])
+    expect((await runServer(['import', nowhere, none], environment)).code).toBe(1)
+  },
+  60_000,
+)
 
 test('a body that breaks off leaves what came whole, and sent again adds the rest', async () => {
   const id = crypto.randomUUID()
@@ -104,13 +109,17 @@ test('a path that is not there, a file that is no transcript and an unknown word
   }
 }, 60_000)
 
-test('without a server it goes straight into the embedded database', async () => {
-  const alone = scratch()
-  try {
-    const { code, output } = await runServer(['import', dataFile('codex.jsonl')], { DATA_DIR: alone.folder }, 60_000)
-    expect([code, output]).toEqual([0, expect.stringMatching(/^Imported 22 events from 1 transcript\.$/m)])
-    expect(output).toContain(`There was no database in ${alone.folder}, so a new one was made.`)
-  } finally {
-    alone.drop()
-  }
-}, 90_000)
+test.skipIf(!FULL)(
+  'without a server it goes straight into the embedded database',
+  async () => {
+    const alone = scratch()
+    try {
+      const { code, output } = await runServer(['import', dataFile('codex.jsonl')], { DATA_DIR: alone.folder }, 60_000)
+      expect([code, output]).toEqual([0, expect.stringMatching(/^Imported 22 events from 1 transcript\.$/m)])
+      expect(output).toContain(`There was no database in ${alone.folder}, so a new one was made.`)
+    } finally {
+      alone.drop()
+    }
+  },
+  90_000,
+)

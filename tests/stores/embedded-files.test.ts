@@ -23,6 +23,7 @@ import { createApp } from '../../src/app.ts'
 import { restoreBackup, writeBackup } from '../../src/cli/backup.ts'
 import { startParley } from '../support/parley.ts'
 import { emptyFolderAt, runServer } from '../support/server.ts'
+import { FULL } from '../support/full.ts'
 import { smallDisk } from '../support/small-disk.ts'
 
 let folder: string
@@ -153,7 +154,7 @@ test.if(small !== undefined)('a restore onto a full disk says so, and does not b
   }
 })
 
-test.if(small !== undefined)('a start on a full disk says how little is left', async () => {
+test.skipIf(!FULL).if(small !== undefined)('a start on a full disk says how little is left', async () => {
   const full = smallDisk(20)!
   try {
     const { code, output } = await runServer([], { DATA_DIR: join(full.path, 'data'), PORT: '0' })

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import type { Driver } from '../../../src/client/runner/drivers/driver.ts'
 import { addedDriver, builtInDrivers } from '../../../src/client/runner/drivers/drivers.ts'
 import { whileBusy } from '../../support/cpu.ts'
+import { FULL } from '../../support/full.ts'
 import { HUB_KEY, newStage, type Stage, type Task } from '../../support/drivers.ts'
 
 const LONG_MS = 30_000
@@ -100,7 +101,7 @@ describe.each(DRIVERS)('%s', (_, name, driver) => {
     LONG_MS,
   )
 
-  test(
+  test.skipIf(!FULL)(
     'closes standard output and goes on: it is ended',
     async () => {
       const task = run(`require('fs').closeSync(1);setInterval(()=>{},1000)`, driver, name)
@@ -137,7 +138,7 @@ describe('Claude Code', () => {
     expect(texts(task)).toContain('On my way.')
   })
 
-  test(
+  test.skipIf(!FULL)(
     'never ends after its result, and ignores SIGTERM: it is ended, and the result counts',
     async () => {
       const task = run(`process.on('SIGTERM',()=>{});${print(INIT, RESULT)}setInterval(()=>{},1000)`)
