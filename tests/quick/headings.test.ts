@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { headingsOf } from '../../src/markdown/headings.ts'
 import { renderMarkdown } from '../../src/markdown/render.ts'
 import { cpuMs } from '../support/cpu.ts'
-import { DRAWN } from '../support/full.ts'
+import { DRAWN, FULL } from '../support/full.ts'
 
 const shown = (doc: string): [number, string][] => headingsIn(renderMarkdown(doc))
 const headingsIn = (html: string): [number, string][] =>
@@ -111,7 +111,7 @@ describe('a heading of the page is one of the outline', () => {
         const doc = lines.join(end)
         expect(listed(doc), JSON.stringify(doc)).toEqual(shown(doc))
       }),
-      { ...DRAWN, numRuns: 4_000 },
+      { ...DRAWN, numRuns: FULL ? 4_000 : 1_000 },
     )
   })
 
@@ -141,7 +141,7 @@ describe('a heading of the page is one of the outline', () => {
         const doc = parts.map((one) => (one.includes('\n') ? `${one}\n` : one)).join('\n')
         expect(listed(doc), JSON.stringify(doc)).toEqual(shown(doc))
       }),
-      { ...DRAWN, numRuns: 4_000 },
+      { ...DRAWN, numRuns: FULL ? 4_000 : 1_000 },
     )
     const long = `- \`\`\`sh\n  # in\n  \`\`\`\n\n${'A paragraph of some more words.\n\n'.repeat(500)}## Last\n`
     expect([listed(long), shown(long)]).toEqual([[[2, 'Last']], [[2, 'Last']]])
@@ -184,7 +184,7 @@ describe('a heading of the page is one of the outline', () => {
         const doc = lines.join('\n')
         expect(listed(doc), JSON.stringify(doc)).toEqual(shownOutsideLists(doc))
       }),
-      { ...DRAWN, numRuns: 8_000 },
+      { ...DRAWN, numRuns: FULL ? 8_000 : 2_000 },
     )
   })
 
