@@ -8,6 +8,7 @@ import { rooms } from '../../src/rooms/toolset.ts'
 import { test } from '../support/foreign.ts'
 import { FULL } from '../support/full.ts'
 import { done, feedOf, onOneEngine, refused, room, say, soon, viaMcp, viaRest, type Served } from '../support/parley.ts'
+import { CREATE } from '../support/per-request.ts'
 
 const CLIENTS = 200
 const CALLS = FULL ? 50_000 : CLIENTS
@@ -442,6 +443,10 @@ onOneEngine((parley) => {
       expect(await (await rpc(parley(), message)).answer()).toEqual({ jsonrpc: '2.0', id: 'abc', error })
       expect(await (await rpc(parley(), [message])).answer()).toEqual([{ jsonrpc: '2.0', id: 'abc', error }])
     }
+    // No tasks are offered here, so that one that is asked for counts for nothing.
+    const asked = calling('create_session', CREATE.arguments)
+    const made: any = await (await rpc(parley(), { ...asked, params: { ...asked.params, task: { ttl: 60_000 } } })).answer()
+    expect(made.result.structuredContent.session_id).toBeString()
     const { answer } = await rpc(parley(), { jsonrpc: '2.0', id: 1, method: 'tools/call', params: {} })
     expect((await answer()).error).toEqual({ code: -32602, message: 'A call needs the name of a tool.' })
     for (const name of [7, null, ['create_session'], { toString: 1 }] as any[])

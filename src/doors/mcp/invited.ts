@@ -4,8 +4,18 @@ import { isCode, NOT_INVITED } from '../../rooms/invitations.ts'
 import type { Services } from '../../process/services.ts'
 import type { Http } from '../http/http.ts'
 
-// The methods by which a client connects. They disclose no session.
-const CONNECTING = new Set(['initialize', 'ping', 'tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'])
+// The methods by which a client connects, of each revision, and what it shows of prompts. They disclose no session.
+const CONNECTING = new Set([
+  'initialize',
+  'server/discover',
+  'ping',
+  'tools/list',
+  'prompts/list',
+  'prompts/get',
+  'completion/complete',
+  'resources/list',
+  'resources/templates/list',
+])
 const isConnecting = (method: unknown) => typeof method === 'string' && (CONNECTING.has(method) || method.startsWith('notifications/'))
 
 /** Refuses a request without the access token, unless each of its messages may pass. A client connects with an invitation's code, of whatever

@@ -27,7 +27,7 @@ export class RequestTransport<Caller> implements Transport {
     return new Promise((answer) => {
       const id = this.#next++
       this.#open.set(id, { id: request.id, caller, answer })
-      this.onmessage?.({ ...request, id })
+      this.onmessage?.({ ...request, id, ...(request.params && { params: withoutTask(request.params) }) })
     })
   }
 
@@ -42,6 +42,9 @@ export class RequestTransport<Caller> implements Transport {
     request.answer({ ...message, id: request.id } as JSONRPCMessage)
   }
 }
+
+// A server that offers no tasks answers a call that asks for one as any other (MCP 2025-11-25, Tasks); the SDK's refuses it as its own fault.
+const withoutTask = ({ task: _, ...params }: NonNullable<JSONRPCRequest['params']>) => params
 
 export const connectedTransport = async <Caller>(
   serverOf: (transport: RequestTransport<Caller>) => Server,
