@@ -1,6 +1,7 @@
 // The part of the index that a search is limited to, and how many events it has: by that ranking.ts chooses its strategy.
 import type { Queries } from '../../db/database.ts'
 import { plainArray } from '../../db/arrays.ts'
+import { AGENT_NAMES } from '../core/agent-names.ts'
 
 export interface Scope {
   session?: string | undefined
@@ -30,8 +31,11 @@ export const resolveScope = async (queries: Queries, scope: Scope): Promise<Reso
   sessions: scope.by === undefined || scope.session !== undefined ? undefined : await sessionsWith(queries, scope.by),
 })
 
-// Agents of transcripts are left out: all transcripts of a format have the same agent.
+const OF_TRANSCRIPTS = new Set<string>(Object.values(AGENT_NAMES))
+
+// All transcripts of a format have the same agent, whose sessions are too many, whatever teams have its name besides.
 const sessionsWith = async ({ query }: Queries, name: string): Promise<string[] | undefined> => {
+  if (OF_TRANSCRIPTS.has(name)) return undefined
   const rows = await query<{ id: string }>(
     `select session_id as id from participants where team_name = $1
      union select session_id from events

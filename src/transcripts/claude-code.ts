@@ -1,4 +1,5 @@
 // Claude Code: ~/.claude/projects/<project>/<session>.jsonl, one record a line. A message of the model is spread over several lines.
+import { AGENT_NAMES } from '../core/agent-names.ts'
 import { containsText, exitCodeIn, mediaMark, textOfBlocks, toolResponse } from './blocks.ts'
 import type { Format } from './format.ts'
 import { isObject, nameOr, objectOr, shortId, textOr, wordOf, type Json } from './json.ts'
@@ -7,7 +8,7 @@ import { context, prompt, runtime, unknown, type TraceEvent } from './trace-even
 
 export const claudeCode: Format = {
   source: 'claude-code',
-  agent: 'Claude Code',
+  agent: AGENT_NAMES['claude-code'],
   claims: (record) =>
     typeof record.type === 'string' &&
     record.payload === undefined &&
@@ -144,7 +145,7 @@ const ofAssistant = (record: Json, memory: Memory, aside: boolean): TraceEvent[]
 const GOES_ON = new Set(['tool_use', 'pause_turn'])
 
 const ofBlock = (block: Json, model: string | undefined, memory: Memory): TraceEvent[] => {
-  const by = { author: 'agent', authorName: 'Claude Code', originatingModel: model } as const
+  const by = { author: 'agent', authorName: claudeCode.agent, originatingModel: model } as const
   if (block.type === 'text') return block.text ? [{ ...by, type: 'assistant_response', model, content: { text: wordOf(block.text) } }] : []
   if (block.type === 'thinking')
     return block.thinking ? [{ ...by, type: 'reasoning', model, content: { text: wordOf(block.thinking) } }] : []

@@ -1,5 +1,6 @@
 // Codex: ~/.codex/sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl. The file has both what the model saw (response_item) and what
 // the program showed (event_msg): most texts are there twice, in either order, and become one event here.
+import { AGENT_NAMES } from '../core/agent-names.ts'
 import { argumentsOf, exitCodeIn, textOfBlocks, toolResponse } from './blocks.ts'
 import type { Format } from './format.ts'
 import { isObject, nameOr, objectOr, textOr, wordOf, type Json } from './json.ts'
@@ -8,7 +9,7 @@ import { context, prompt, runtime, unknown, type TraceEvent } from './trace-even
 
 export const codex: Format = {
   source: 'codex',
-  agent: 'Codex',
+  agent: AGENT_NAMES.codex,
   claims: (record) => (typeof record.type === 'string' && isObject(record.payload)) || isBareHead(record),
   identity: ({ records, name }) => {
     const meta = records.find(({ type }) => type === 'session_meta')?.payload
@@ -106,7 +107,7 @@ const reasoned = (item: Json, memory: Memory): TraceEvent[] => {
   return text === '' ? [] : [{ ...agent(memory), type: 'reasoning', model: memory.model, content: { text } }] // the rest is encrypted
 }
 
-const agent = ({ model }: Memory) => ({ author: 'agent', authorName: 'Codex', originatingModel: model }) as const
+const agent = ({ model }: Memory) => ({ author: 'agent', authorName: codex.agent, originatingModel: model }) as const
 
 const ECHO = 500 // characters by which a text is recognised
 

@@ -1,6 +1,7 @@
 // Gemini CLI: ~/.gemini/tmp/<project>/chats/session-<time>-<id>.json, one document, or .jsonl, where a message is written again as it
 // grows; and logs.json, which has the prompts alone. Events are keyed by their message's id, so that a message read again adds only what
 // is new in it.
+import { AGENT_NAMES } from '../core/agent-names.ts'
 import { argumentsOf, exitCodeIn, textOfBlocks, toolResponse } from './blocks.ts'
 import type { Format } from './format.ts'
 import { isObject, listOr, nameOr, objectOr, shortId, textOr, wordOf, type Json } from './json.ts'
@@ -9,7 +10,7 @@ import { prompt, runtime, unknown, type TraceEvent } from './trace-event.ts'
 
 export const gemini: Format = {
   source: 'gemini',
-  agent: 'Gemini CLI',
+  agent: AGENT_NAMES.gemini,
   claims: (record) => typeof record.sessionId === 'string' && (isHead(record) || isLog(record)),
   identity: ({ records, name }) => {
     const first = records.find(({ sessionId }) => textOr(sessionId)) ?? {}
@@ -67,7 +68,7 @@ const ofUser = ({ content, displayContent }: Json, memory: Memory): TraceEvent[]
 
 const ofModel = (message: Json, memory: Memory): TraceEvent[] => {
   const model = (memory.model = nameOr(message.model) ?? memory.model)
-  const by = { author: 'agent', authorName: 'Gemini CLI', originatingModel: model } as const
+  const by = { author: 'agent', authorName: gemini.agent, originatingModel: model } as const
   const calls = listOr(message.toolCalls).map(objectOr)
   const thoughts = listOr(message.thoughts).map(objectOr)
   const text = textOfBlocks(message.content)

@@ -50,6 +50,11 @@ onEveryEngine((parley, engine) => {
       await settled()
       expect(await hits({ query: said, by: 'Robin' })).toEqual([`event:${body.message_id}`])
       expect(await hits({ query: said, by: 'Codex' })).toEqual(events)
+      // A team of that name, as the one of a driven session is, hides no transcript.
+      const named = await done(call()('join_session', { session_id: id, team_name: 'Codex' }))
+      const theirs = await done(call()('post_message', { session_id: id, content: said }, { team: named.team_id }))
+      await settled()
+      expect((await hits({ query: said, by: 'Codex' })).toSorted()).toEqual([...events, `event:${theirs.message_id}`].toSorted())
     })
   })
 

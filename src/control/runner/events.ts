@@ -1,5 +1,6 @@
 // What an agent's CLI prints, as events of its task.
 import { z } from 'zod'
+import { AGENT_NAMES } from '../../core/agent-names.ts'
 import { refuse } from '../../core/errors.ts'
 import type { Context } from '../../operations/context.ts'
 import { TRACE_TYPES } from '../../../db/schema.ts'
@@ -57,7 +58,7 @@ const eventFrom =
     model,
   })
 
-const NAMES: Record<string, string> = { 'claude-code': 'Claude Code', codex: 'Codex', gemini: 'Gemini CLI' }
+const NAMES: Record<string, string> = AGENT_NAMES
 
 /** What an agent is called on the roster and in its trace. */
 export const agentName = (agenticTool: string | null): string => NAMES[agenticTool ?? ''] ?? agenticTool ?? 'Agent'

@@ -1,0 +1,3 @@
+/** What people call the programs whose transcripts are imported and which runners drive, by `agentic_tool` and `source`. A team may have such
+ *  a name, as the one of a driven session has. */
+export const AGENT_NAMES = { 'claude-code': 'Claude Code', codex: 'Codex', gemini: 'Gemini CLI' } as const
