@@ -33,6 +33,8 @@ export interface Database extends Queries {
   listen(onMessage: (payload: string) => void, onListening: (others: Promise<boolean>) => void): Promise<void>
   /** Copies the embedded database's files into this folder, which must not be there; statements wait meanwhile. */
   copyTo?(folder: string): Promise<void>
+  /** Bounds the embedded database's journal, where it has grown: Postgres does that by itself. */
+  checkpoint?(): Promise<void>
   /** How many programs listen on this Postgres, this one included, also those that are frozen. */
   listeners?(): Promise<number>
   /** The space left on the disk of the embedded database's folder, in bytes; undefined where the system cannot tell. */

@@ -24,9 +24,19 @@ export const openPglite = async (folder?: string, warn: (line: string) => void =
       await tx.exec('checkpoint')
       await copyFiles(filesIn(folder!), to) // other statements wait for the end of a transaction
     })
+  // Not by the seam: it frees space, and so is made on a full disk too.
+  const checkpoint = async () => {
+    const { rows } = await client.query<{ bytes: number }>(JOURNAL)
+    if (rows[0]!.bytes > CHECKPOINT_AFTER_BYTES) await client.exec('checkpoint')
+  }
   if (folder) noteWhole(folder)
-  return folder ? { ...database, copyTo, freeBytes: () => freeBytes(filesIn(folder)) } : database
+  return folder ? { ...database, copyTo, checkpoint, freeBytes: () => freeBytes(filesIn(folder)) } : database
 }
+
+// PGlite has no process that makes checkpoints, so that its journal would keep all that was written since the start, and a start after a crash
+// would go through all of it.
+const CHECKPOINT_AFTER_BYTES = 64 * 1024 ** 2
+const JOURNAL = 'select pg_wal_lsn_diff(pg_current_wal_lsn(), redo_lsn)::int8 as bytes from pg_control_checkpoint()'
 
 const SPACE_CHECK_MS = 100
 

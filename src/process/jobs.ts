@@ -21,6 +21,7 @@ const EVERY_MS = {
   index: 300, // a post can be found within a second
   loops: 1_000,
   vacuum: 10_000,
+  checkpoint: 10_000,
   settings: 5_000, // a key that another instance revoked works here no longer than this, even if the notification was lost
   peers: 30_000,
   recheck: 5_000,
@@ -53,6 +54,7 @@ export const processJobs = ({ database, config, clock, presence, loops, settings
     index: () => publisher.indexer.run(() => !stopping.aborted),
     loops: () => loops.sweep(),
     vacuum: createVacuum(database, publisher.appended),
+    ...(database.checkpoint && { checkpoint: database.checkpoint }),
     recheck: rechecks.run,
     settings: () => status.timed(() => settings.reload()), // on the embedded database this only times its answer
     ...(notifier && { peers: () => findPeers(notifier, publisher.indexer) }),

@@ -1,10 +1,20 @@
 // Deletes sessions for good, as an operator orders: from the log, the index and the memory of every instance.
 import { z } from 'zod'
 import type { Database } from '../../db/database.ts'
+import { vacuumAll } from '../../db/vacuum.ts'
 import { pause } from '../core/runtime/pause.ts'
 import { topicOf } from '../log/topics.ts'
 import { forgetEvents, lockIndex } from '../search/forget.ts'
-import { cutLog, deleteOpenAnswers, deleteSession, logEndOf, purgeableByAge, purgeableById, type Purgeable } from '../stores/purge.ts'
+import {
+  cutLog,
+  deleteOpenAnswers,
+  deleteSession,
+  isStillOld,
+  logEndOf,
+  purgeableByAge,
+  purgeableById,
+  type Purgeable,
+} from '../stores/purge.ts'
 import { lockSession } from '../stores/sessions.ts'
 import type { Services } from './services.ts'
 import { CUT_TOPIC, PURGED_TOPIC } from './publish.ts'
@@ -39,18 +49,23 @@ export const purge = async (services: Services, { ids, days, kinds, yes }: Purge
   const found = [...new Map([...named, ...old].map((session) => [session.id, session])).values()]
   const going = yes ? found.map(({ id }) => id) : []
   if (going.length > 0) await database.unhurried((tx) => deleteOpenAnswers(tx, going), MAY_TAKE_MS)
+  const byName = new Set(named.map(({ id }) => id))
   let purged = 0
-  for (const id of going) if (await purgeOne(services, id)) purged++
+  for (const id of going) if (await purgeOne(services, id, byName.has(id) ? undefined : days)) purged++
+  if (purged > 0) await vacuumAll(database)
   return { sessions: found, unknown: ids.filter((id) => !named.some((session) => session.id === id)), purged }
 }
 
-const purgeOne = async ({ database, publishTopic }: Services, id: string): Promise<boolean> => {
-  while (await shorten(database, id)) {
+// A session that is found by its age alone stays where something has happened in it since: many take hours.
+const purgeOne = async ({ database, publishTopic }: Services, id: string, days: number | undefined): Promise<boolean> => {
+  while (await shorten(database, id, days)) {
     publishTopic(topicOf(CUT_TOPIC, id), Date.now())
     await pause()
   }
   const gone = await database.unhurried(async (tx) => {
     await lockIndex(tx)
+    await lockSession(tx, id)
+    if (!(await isStillOld(tx, id, days))) return false
     const rest = await logEndOf(tx, id) // what came meanwhile
     if (rest) await forgetEvents(tx, id, rest)
     return deleteSession(tx, id)
@@ -61,10 +76,11 @@ const purgeOne = async ({ database, publishTopic }: Services, id: string): Promi
 
 // Deletes a piece of the session's log, from its end, from the log and the index alike. False when what is left is a piece, which goes with
 // the session.
-const shorten = (database: Database, id: string): Promise<boolean> =>
+const shorten = (database: Database, id: string, days: number | undefined): Promise<boolean> =>
   database.unhurried(async (tx) => {
     await lockIndex(tx)
     const session = await lockSession(tx, id)
+    if (!(await isStillOld(tx, id, days))) return false
     const end = session?.purgedAt === null ? await logEndOf(tx, id, PIECE[database.engine]) : undefined
     if (!end || end.after === 0) return false
     await forgetEvents(tx, id, end)

@@ -22,16 +22,24 @@ const COLUMNS = `s.id, s.title, s.source, coalesce(s.last_event_at, s.created_at
   select count(*)::int from sessions o where o.id <> s.id and (o.parent_session_id = s.id or o.forked_from_session_id = s.id
     or o.resumed_from_session_id = s.id or o.series_id = s.id)) as kept_for`
 
+const OLDER = 'coalesce(s.last_event_at, s.created_at) < now() - make_interval(days => $2)'
+
 export const purgeableById = ({ query }: Queries, ids: readonly string[]): Promise<Purgeable[]> =>
   query(`select ${COLUMNS} from sessions s where s.id = any($1::uuid[]) and s.purged_at is null order by last`, [plainArray(ids)])
 
 /** Sessions whose last event is older than so many days: rooms, imported traces, or both. There may be very many. */
 export const purgeableByAge = ({ query }: Queries, days: number, kinds: readonly ('rooms' | 'traces')[]): Promise<Purgeable[]> =>
   query(
-    `select ${COLUMNS} from sessions s where s.purged_at is null and case s.source when 'room' then $2::bool else $3::bool end
-       and coalesce(s.last_event_at, s.created_at) < now() - make_interval(days => $1) order by last`,
-    [days, kinds.includes('rooms'), kinds.includes('traces')],
+    `select ${COLUMNS} from sessions s where s.purged_at is null and case s.source when 'room' then $1::bool else $3::bool end
+       and ${OLDER} order by last`,
+    [kinds.includes('rooms'), days, kinds.includes('traces')],
   )
+
+/** Is its last event still older than so many days? Without a number of days, always. The caller holds the session's lock. */
+export const isStillOld = async ({ query }: Queries, id: string, days: number | undefined): Promise<boolean> => {
+  if (days === undefined) return true
+  return (await query(`select from sessions s where s.id = $1 and ${OLDER}`, [id, days])).length > 0
+}
 
 /** Deletes the kept answers of the calls that opened these sessions or joined them. Such answers have no session's scope: this reads all that
  *  have none, so it is called once for many sessions. */

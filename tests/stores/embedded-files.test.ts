@@ -190,3 +190,26 @@ const spaceOf = (place: string) => {
   const { bavail, bsize } = statfsSync(place)
   return bavail * bsize
 }
+
+test('the journal goes with checkpoints: it does not keep all that was written since the start', async () => {
+  const database = await openPglite(await emptyFolderAt(join(folder, 'data')))
+  const journal = async () => {
+    const [row] = await database.query<{ mib: number }>(
+      `select (pg_wal_lsn_diff(pg_current_wal_lsn(), redo_lsn) / 1048576)::int as mib from pg_control_checkpoint()`,
+    )
+    return row!.mib
+  }
+  const write = (mib: number) =>
+    database.query(
+      `insert into fillers select string_agg(md5(g::text || m), '') from generate_series(1, ${mib}) m, generate_series(1, 32768) g group by m`,
+    )
+  await database.query('create table fillers (text text)')
+  await database.query('alter table fillers alter column text set storage external')
+  await write(20)
+  await database.checkpoint!()
+  expect(await journal()).toBeWithin(20, 64) // for so little none is made
+  await write(60)
+  await database.checkpoint!()
+  expect(await journal()).toBeLessThan(10)
+  await database.close()
+})

@@ -10,11 +10,13 @@ import { personAt, recordsOf } from '../support/records-scene.ts'
 import { PURGED } from '../../src/rooms/handoff.ts'
 import { claudeLine, dataFile, eventsOf, importFile, sessionRow } from '../support/transcripts.ts'
 import { controlScene } from '../support/control-scene.ts'
+import { holdLock } from '../support/held-lock.ts'
+import type { Services } from '../../src/process/services.ts'
 import { purgeArguments, purgeReport } from '../../src/cli/purge.ts'
 
 const TABLES_WITHOUT = ['sessions'] // which may keep a row
 
-onEveryEngine((parley) => {
+onEveryEngine((parley, engine) => {
   const call = () => viaRest(parley())
   const say = (seat: Seat, text: string) => done(seat('post_message', { content: { text } }))
   const order = (...words: string[]) => purge(parley().services, purgeArguments(words))
@@ -345,7 +347,42 @@ onEveryEngine((parley) => {
     expect((await old.alex('get_session')).ok).toBe(true)
     expect((await trace.alex('get_session')).body.code).toBe('unauthorized')
   })
+
+  test('one that is found by its age stays where somebody has spoken in it before its turn comes', async () => {
+    const { database } = parley()
+    const { id, alex } = await room(call(), { title: 'Woken' })
+    await say(alex, 'Long ago.')
+    await database.query(`update sessions set last_event_at = now() - interval '400 days' where id = $1`, [id])
+    // The embedded database has one connection: there it speaks between the two readings of its age.
+    const spoken = `update sessions set last_event_at = now() where id = '${id}'`
+    const release = engine === 'postgres' ? await holdLock(database, spoken) : undefined
+    const unhurried = database.unhurried
+    let first = true
+    const services = {
+      ...parley().services,
+      database: {
+        ...database,
+        unhurried: async (work: Parameters<typeof unhurried>[0], ms: number) => {
+          if (!first && !release) await database.query(spoken)
+          first = false
+          return unhurried(work, ms)
+        },
+      },
+    } as unknown as Services
+    const purging = purge(services, purgeArguments(['--older-than', '300', '--rooms', '--yes']))
+    if (release) {
+      await soon('it waits for the session', async () => (await waitingForLocks(database)) > 0)
+      await release()
+    }
+    const { sessions, purged } = await purging
+    expect([sessions.map((one) => one.id), purged]).toEqual([[id], 0])
+    expect((await done(alex('get_history'))).messages.at(-1).content.text).toBe('Long ago.')
+    expect(await order(id, '--yes')).toMatchObject({ purged: 1 })
+  })
 })
+
+const waitingForLocks = async ({ query }: Parley['database']): Promise<number> =>
+  (await query<{ n: number }>(`select count(*)::int as n from pg_locks where not granted`))[0]!.n
 
 test.each([
   [[]],

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createVacuum } from '../../db/vacuum.ts'
+import { createVacuum, vacuumAll } from '../../db/vacuum.ts'
 import { embeddedDatabase } from '../support/pglite.ts'
 
 test('the embedded database is vacuumed and analysed after growth, and only then', async () => {
@@ -19,5 +19,16 @@ test('the embedded database is vacuumed and analysed after growth, and only then
   const sent = database.statements()
   await tidy()
   expect(database.statements()).toBe(sent)
+  await database.close()
+})
+
+test('each table is vacuumed, whatever is added', async () => {
+  const database = await embeddedDatabase()
+  await database.query('create table a_new_one (id int)')
+  await vacuumAll(database)
+  const never = await database.query<{ name: string }>(
+    `select relname as name from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace and reltuples < 0`,
+  )
+  expect(never).toEqual([])
   await database.close()
 })
