@@ -23,12 +23,6 @@ export interface Edits {
 export const changesOf = async (context: Context, board: Board, stored: Item, edits: Edits, standing: Standing): Promise<Partial<Item>> => {
   const { depends_on, owner, ...plain } = edits
   const given = Object.values(edits).some((value) => value !== undefined)
-  const { holds, did, planned, mayTakeBack } = standing
-  if (given && !holds && !did && !planned && !mayTakeBack)
-    refuse(
-      'forbidden',
-      'Insufficient permissions. Only its holder, its planner, the convener or a person changes an item: claim it first, or ask in the feed.',
-    )
   if (given) refuseWithdrawn(board.byId.get(stored.id)!, standing)
   const approved = stored.kind === 'action' && [edits.title, edits.description, edits.priority, owner].some((value) => value !== undefined)
   if (approved && standing.role !== 'person')
@@ -42,11 +36,19 @@ export const changesOf = async (context: Context, board: Board, stored: Item, ed
     const person = owner === '' ? null : (await ownersOf(context, stored.sessionId))(owner, 'owner').person
     if (!isSame(person, stored.owner)) Object.assign(wanted, { owner: person, ownerId: person?.person_id ?? null })
   }
-  return Object.fromEntries(
+  const changed = Object.fromEntries(
     Object.entries(wanted).filter(
       ([field, value]) => value !== undefined && JSON.stringify(value) !== JSON.stringify(stored[field as 'title']),
     ),
   )
+  const { holds, did, planned, mayTakeBack } = standing
+  // A retry after a lost answer changes nothing more, and succeeds: whoever handed an item back has no say in it any longer.
+  if (Object.keys(changed).length > 0 && !holds && !did && !planned && !mayTakeBack)
+    refuse(
+      'forbidden',
+      'Insufficient permissions. Only its holder, its planner, the convener or a person changes an item: claim it first, or ask in the feed.',
+    )
+  return changed
 }
 
 // Compares two fields: jsonb keeps an object's in another order than ours, so that their texts differ.

@@ -34,6 +34,7 @@ export const lapsedJob = (services: Services): Job => ({
   everyMs: EVERY_MS,
   async run() {
     const call = { signal: () => services.stopping }
+    await renewClaims(services.database, plainArray([]), services.config.CLAIM_LEASE) // of agents at work, who need not call
     for (const session_id of await lapsedSessions(services.database, services.config.CLAIM_LEASE))
       await perform(releaseLapsedWork, services, call, { session_id })
   },

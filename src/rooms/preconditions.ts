@@ -3,6 +3,7 @@ import { refuse } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import { redacted } from '../core/text/text.ts'
 import type { Context } from '../operations/context.ts'
+import { agentOf } from '../stores/control/agents.ts'
 import { eventById, type Event } from '../stores/events.ts'
 import { sessionById, takesWrites, type Session } from '../stores/sessions.ts'
 
@@ -65,3 +66,9 @@ export const existingMessage = async (
     field,
     message_id: id,
   })
+
+/** Refuses what would take a session's own agent out of it: its next prompt needs its team. */
+export const refuseItsAgent = async (queries: Context['queries'], sessionId: string, teamId: string): Promise<void> => {
+  if ((await agentOf(queries, sessionId))?.teamId === teamId)
+    refuse('forbidden', 'The agent of a session stays in it, for its next prompt. To end your work, answer, and end your turn.')
+}

@@ -27,7 +27,7 @@ import { peopleHere } from '../stores/questions.ts'
 import { setConvener, takesWrites, type Session } from '../stores/sessions.ts'
 import { bringsInvitation, joinByInvitation } from './invitations.ts'
 import { boardNow, holdsOf } from './work/open-work.ts'
-import { refuseBeyondEnd, existingSession } from './preconditions.ts'
+import { refuseBeyondEnd, refuseItsAgent, existingSession } from './preconditions.ts'
 import { releaseOnLeaving } from './work/released-work.ts'
 import { cursor, holder, op, participant, sessionId, teamName, time } from './schemas.ts'
 import { wakeCommand, wakeField } from './wake-command.ts'
@@ -183,9 +183,10 @@ export const leaveSession = op({
   destructive: true,
   input: z.strictObject({ session_id: sessionId }),
   output: z.object({ left_at: time }),
-  refuses: [],
+  refuses: ['forbidden'],
   async run(context, { session_id }) {
     const { teamId, teamName } = teamOf(context)
+    await refuseItsAgent(context.queries, session_id, teamId)
     const leftAt = await markLeft(context.queries, session_id, teamId)
     const session = context.session!
     if (takesWrites(session) && (teamId === session.createdByTeamId || (await isMentioned(context.queries, session_id, teamId))))

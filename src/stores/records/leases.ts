@@ -29,22 +29,25 @@ export interface Released {
   teamName: string | null
 }
 
-const NAMED = `i.id, i.title, was.claimed_team_id as "teamId", was.claimed_team_name as "teamName"`
+// Opens the items of `was`, and names them in the order of planning.
+const OPENING = `opened as (
+  update items i set ${OPENED} from was where i.id = was.id
+  returning i.place, i.id, i.title, was.claimed_team_id as "teamId", was.claimed_team_name as "teamName"
+) select id, title, "teamId", "teamName" from opened order by place`
 
 /** Opens what is claimed and whose lease is over. The caller holds the session's lock. */
 export const releaseLapsed = ({ query }: Queries, sessionId: string, leaseS: number): Promise<Released[]> =>
   query<Released>(
-    `with was as (select i.id, i.claimed_team_id, i.claimed_team_name, i.place from items i left join ${HOLDER}
-       where i.session_id = $1 and i.status = 'claimed' and ${HOLDS} is not true)
-     update items i set ${OPENED} from was where i.id = was.id returning ${NAMED}`,
+    `with was as (select i.id, i.claimed_team_id, i.claimed_team_name from items i left join ${HOLDER}
+       where i.session_id = $1 and i.status = 'claimed' and ${HOLDS} is not true), ${OPENING}`,
     [sessionId, leaseS],
   )
 
 /** Opens what a team holds. The caller holds the session's lock. */
 export const releaseClaimsOf = ({ query }: Queries, sessionId: string, teamId: string): Promise<Released[]> =>
   query<Released>(
-    `with was as (select id, claimed_team_id, claimed_team_name from items where session_id = $1 and status = 'claimed' and claimed_team_id = $2)
-     update items i set ${OPENED} from was where i.id = was.id returning ${NAMED}`,
+    `with was as (select id, claimed_team_id, claimed_team_name from items
+       where session_id = $1 and status = 'claimed' and claimed_team_id = $2), ${OPENING}`,
     [sessionId, teamId],
   )
 
@@ -70,11 +73,17 @@ export const lapsedSessions = async ({ query }: Queries, leaseS: number): Promis
   return rows.map(({ session_id }) => session_id)
 }
 
-/** Renews the claims of teams that have called. One that is over stays over. */
+// An agent's task runs, whose CLI may say nothing to Parley for as long as it edits and tests.
+const AT_WORK = `exists (select from tasks t where t.status = 'running' and t.runner_id is not null
+  and (exists (select from agents a where a.session_id = t.session_id and a.team_id = i.claimed_team_id)
+    or exists (select from seats s where s.holder = t.session_id and s.team_id = i.claimed_team_id)))`
+
+/** Renews the claims of teams that have called, and of those whose agent is at work. One that is over stays over. */
 export const renewClaims = async ({ query }: Queries, teamIds: string, leaseS: number): Promise<void> =>
   void (await query(
     `update items i set claim_renewed_at = statement_timestamp() from participants p
-     where p.session_id = i.session_id and p.team_id = i.claimed_team_id and i.status = 'claimed' and i.claimed_team_id = any($1::uuid[])
+     where p.session_id = i.session_id and p.team_id = i.claimed_team_id and i.status = 'claimed'
+       and (i.claimed_team_id = any($1::uuid[]) or ${AT_WORK})
        and i.claim_renewed_at < statement_timestamp() - $2::int * interval '50 milliseconds' and ${HOLDS}`,
     [teamIds, leaseS],
   ))

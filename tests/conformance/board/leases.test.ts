@@ -4,7 +4,10 @@ import { calledTeams } from '../../../src/board/leases.ts'
 import { board } from '../../../src/board/toolset.ts'
 import { claim, itemOf, plan, silentFor, threeTeams, update, workEvents } from '../../support/board-scene.ts'
 import { personAt } from '../../support/records-scene.ts'
-import { done, NEVER_MS, onEveryEngine, refused, room, soon, viaRest } from '../../support/parley.ts'
+import { controlScene } from '../../support/control-scene.ts'
+import { bearer, keyOf } from '../../support/keys.ts'
+import { done, NEVER_MS, onEveryEngine, refused, room, soon, viaRest, type Seat } from '../../support/parley.ts'
+import { renewClaims } from '../../../src/stores/records/leases.ts'
 
 const LEASE_S = 1_800
 const released = (events: Record<string, any>[]) => events.filter(({ event }) => event === 'work_released')
@@ -61,6 +64,30 @@ onEveryEngine(
       await claim(bea, item)
       const { messages } = await done(bea('wait_for_messages', { since_cursor, timeout: 0, only: 'others' }))
       expect(messages).toMatchObject([{ event: 'work_released', reason: 'lease_expired' }])
+    })
+
+    test('the claim of an agent holds for as long as its task runs, whether it calls or not', async () => {
+      const { runner, session_id, key, start } = await controlScene(parley())
+      const agent = { headers: bearer(await keyOf(parley(), 'agent', session_id)) }
+      const call = viaRest(parley())
+      const { items } = await done(call('plan_work', { session_id, items: [{ title: 'Write the lexer' }], claim: true }, agent))
+      const { team_id } = items[0].claimed_by
+      const expiry = async () => {
+        const { items: now } = await done(call('list_work', { session_id }, { headers: bearer(key) }))
+        return Date.parse(now[0].claim_expires_at)
+      }
+      const renewed = async () => {
+        await silentFor(parley(), session_id, { handle: team_id } as Seat, LEASE_S - 60)
+        const before = await expiry()
+        await renewClaims(parley().database, '{}', LEASE_S)
+        return (await expiry()) - before > 60_000
+      }
+      expect(await renewed()).toBe(false)
+      const { task_id } = await start()
+      await runner.takeOne()
+      expect(await renewed()).toBe(true)
+      await runner.finish(task_id, 'Done.')
+      expect(await renewed()).toBe(false)
     })
 
     test('what is over stays over: being seen again does not bring it back', async () => {

@@ -96,6 +96,18 @@ for (const env of [{}, { VIEWER_PASSWORD: 'a password of some length' }])
           await refused(call('claim_work', { session_id: (await same()).id }, agent), 'unauthorized')
         })
 
+        test('a retry of what hands an item back, or drops it, with a note, changes nothing more and succeeds', async () => {
+          const { alex, bea, cleo } = await threeTeams(viaRest(parley()))
+          for (const status of ['open', 'dropped']) {
+            const [item] = await plan(alex, ['Write the lexer'])
+            await claim(bea, item)
+            const back = { item_id: item.item_id, status, note: 'Half done.' }
+            const [first, again] = [await done(bea('update_work', back)), await done(bea('update_work', back))]
+            expect(again).toEqual(first)
+            await refused(cleo('update_work', { ...back, note: 'All done.' }), 'forbidden')
+          }
+        })
+
         test('a team of another session reads where pages are open, and is nobody elsewhere', async () => {
           const [here, there] = [await same(), await threeTeams(viaRest(parley()))]
           const read = viaRest(parley())('list_work', { session_id: here.id }, { team: there.alex.token })

@@ -187,6 +187,13 @@ throughEveryDoor((call, parley) => {
       await refused(update({ session_id: 'nonsense', permission_mode: 'auto' }, own), 'not_found')
     })
 
+    test('an agent does not leave its own session, whose next prompt needs its team', async () => {
+      const { agent, made, id } = await working()
+      expect((await refused(call('leave_session', { session_id: id }, await agent()), 'forbidden')).message).toContain('end your turn')
+      await done(call('leave_session', { session_id: id }, { team: made.team_id as string })) // who opened it may
+      await done(call('post_message', { session_id: id, content: 'Still here.' }, await agent()))
+    })
+
     test('a session without an agent has a title alone', async () => {
       const { id } = await room(call)
       const as = await full()
