@@ -36,6 +36,18 @@ throughEveryDoor((call, parley) => {
       expect(sequencesOf((await others(alex, { since_cursor: 0 })).messages)).toEqual([1, 2, 4, 6])
     })
 
+    test('ends with the team that leaves, as one for what is addressed to it and a held peek do', async () => {
+      for (const only of ['others', 'addressed', undefined]) {
+        const { alex, bea } = await room(call)
+        const after = (await others(bea)).next_cursor
+        const holding = only ? bea('wait_for_messages', { only, since_cursor: after, timeout: 20 }) : bea('peek', { after, timeout: 20 })
+        await soon('it is held', () => parley().services.waits.held + parley().services.peeks.held === 1)
+        await done(bea('leave_session'))
+        await say(alex, 'Not for Bea any more.')
+        await refused(holding, 'unauthorized')
+      }
+    })
+
     test('is not woken by the team itself, and answers with a cursor behind its own posts', async () => {
       const { alex, bea } = await room(call)
       const waiting = others(bea, { since_cursor: 1, timeout: 20 })

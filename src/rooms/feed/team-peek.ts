@@ -10,7 +10,7 @@ import type { Services } from '../../process/services.ts'
 import { closedBy, type Event } from '../../stores/events.ts'
 import type { Member } from '../../stores/members.ts'
 import { whoseIs } from '../../stores/speech.ts'
-import { hold } from './held.ts'
+import { hold, refuseIfLeft } from './held.ts'
 import { deliveredTo } from './team-wait.ts'
 
 const PEEKS_OF_A_TEAM = 32
@@ -54,6 +54,7 @@ export class TeamPeek {
       for (;;) {
         const { events } = await reader.next(Math.max(0, until - performance.now()), signal)
         const over = events.length === 0
+        refuseIfLeft(events, member)
         if (!over && !this.#mayWake(events)) continue
         const answer = await this.#ask(signal)
         if (wake && answer.wake) wake.at = reader.wokenAt

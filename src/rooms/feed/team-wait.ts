@@ -14,7 +14,7 @@ import { whoseIs } from '../../stores/speech.ts'
 import { writePresence } from '../../stores/presence.ts'
 import { addressedAfter, addressedAmong } from '../../stores/unread.ts'
 import { refuseBeyondEnd } from '../preconditions.ts'
-import { hold } from './held.ts'
+import { hold, refuseIfLeft } from './held.ts'
 
 const WAITS_OF_A_TEAM = 32
 
@@ -112,6 +112,7 @@ export class TeamWait {
 
   // An event that closes the session ends the wait even if the team wrote it; `result` then leaves the team's own out again.
   #ofOthers(events: Event[]): Event[] {
+    refuseIfLeft(events, this.member)
     this.#closed = closedBy(events) ?? this.#closed
     return events.filter((event) => !this.#isOwn(event) || (this.#closed && event.event === 'session_concluded'))
   }
@@ -126,6 +127,7 @@ export class TeamWait {
       const page = await this.#reader.next(Math.max(0, until - performance.now()), signal)
       this.#closed = closedBy(page.events) ?? this.#closed
       if (page.events.length === 0) return page
+      refuseIfLeft(page.events, this.member)
       const events = await addressedAmong(this.services.database, this.member.teamId, page.events)
       if (events.length > 0 || this.#closed) return { events, hasMore: false } // if there is more, the next call finds it at once
     }
