@@ -42,6 +42,7 @@ export const moment = z
   .string()
   .refine((given) => isoMoment.safeParse(given).success, 'must be a time with its zone, such as 2026-03-01T09:00:00Z')
   .refine(inYears, IN_YEARS)
+  .overwrite((given) => (Number.isNaN(Date.parse(given)) ? given : new Date(given).toISOString())) // other spellings the database may refuse
   .meta({ format: 'date-time' })
 const isoMoment = z.iso.datetime({ offset: true })
 

@@ -203,6 +203,7 @@ onOneEngine((parley) => {
         expect(await send(0x68, 0xff, 0xfe)).toBe(400)
         expect(await send(0x68, 0xe2, 0x82)).toBe(400)
         expect(await send(0xef, 0xbf, 0xbd, 0xff)).toBe(400)
+        expect(await send(0xef, 0xbb, 0xbf, 0x68, 0xef, 0xbf, 0xbd)).toBe(200) // after a byte order mark
         expect(await send(0x68, 0xef, 0xbf, 0xbd, 0xe2, 0x82, 0xac)).toBe(200)
         const { messages } = await done(alex('get_history'))
         expect(messages.at(-1).content.text).toBe('h\uFFFD€')

@@ -15,7 +15,7 @@ import { runnerTopic, taskTopic } from '../topics.ts'
 import { refuseGone } from '../worktrees/gone-worktree.ts'
 import { appendToTask, newEventId, type TaskEvent } from './task-log.ts'
 
-export const MOST_OPEN_TASKS = 50 // below one root, queued or running
+export const MOST_OPEN_TASKS = 50 // below one root, or in a session without an agent, queued or running
 const UNGUARDED = 16 // open tasks of a tree: prompts to several of its sessions at the same moment do not see each other, and from here on are counted one by one
 
 export interface Prompt {
@@ -64,7 +64,7 @@ export const queuePrompt = async (context: Context, session: Session, { prompt, 
   }
   const { others, runner_id } = await insertTask(queries, task)
   if (runner_id === null && session.worktreeId !== null) await refuseWithoutWorktree(context, session.worktreeId) // undoes all of it
-  if (hasAgent && others >= UNGUARDED && (await othersOpen(queries, task)) >= MOST_OPEN_TASKS) refuseOneMore() // undoes all of it
+  if (others >= UNGUARDED && (hasAgent ? await othersOpen(queries, task) : others) >= MOST_OPEN_TASKS) refuseOneMore() // undoes all of it
   if (before !== undefined) await appendToTask(context, (await sessionById(queries, session.id))!, task, [digestUsed()])
   if (runner_id) context.moved(runnerTopic(runner_id), Date.now())
   context.moved(taskTopic(id), Date.now())
@@ -105,7 +105,7 @@ const refuseWithoutWorktree = async ({ queries }: Context, id: string) => {
 const refuseOneMore = () =>
   refuse(
     'rate_limited',
-    `${MOST_OPEN_TASKS} tasks of this tree of sessions are queued or running, which is the limit. Wait for some of them to end.`,
+    `${MOST_OPEN_TASKS} tasks of this session, or of its tree, are queued or running, which is the limit. Wait for some of them to end.`,
     { retry_after: 30 },
   )
 

@@ -75,8 +75,8 @@ export const bodyText = async (request: Request, limit: number): Promise<string>
   const text = await request.text()
   if (text.length > limit) tooLarge(limit)
   // text() replaces bytes that are not UTF-8 by U+FFFD, three bytes long. The lengths then differ, except where the first three bytes of a
-  // four-byte character were replaced.
-  return text.includes('\uFFFD') && utf8Bytes(text) !== length ? notUtf8() : text
+  // four-byte character were replaced. A byte order mark, three bytes too, is left out.
+  return text.includes('\uFFFD') && ![length, length - 3].includes(utf8Bytes(text)) ? notUtf8() : text
 }
 
 const decoded = (bytes: Uint8Array): string => {

@@ -17,11 +17,13 @@ insert into tasks (id, session_id, status, mode, prompt, prompted_by, message_id
 values ($1, $2, $3, $4, $5, $6::text::jsonb, $7, $8, $9)
 returning
   (select count(*)::int from agents a join agents b on b.root_session_id = a.root_session_id join tasks t on t.session_id = b.session_id
-   where a.session_id = $2 and t.status in ('queued', 'running')) as others,
+   where a.session_id = $2 and t.status in ('queued', 'running'))
+  + (select count(*)::int from tasks t
+     where t.session_id = $2 and t.status in ('queued', 'running') and not exists (select from agents where session_id = $2)) as others,
   (select w.runner_id from sessions s join worktrees w on w.id = s.worktree_id and w.gone_at is null where s.id = $2) as runner_id`
 
-/** Inserts a task; its session's agent is at work from then on, unless its worktree is still being made. Returns how many others of its tree
- *  are queued or running, and which runner has its worktree. The caller holds the session's lock. */
+/** Inserts a task; its session's agent is at work from then on, unless its worktree is still being made. Returns how many others of its tree,
+ *  or of a session without an agent, are queued or running, and which runner has its worktree. The caller holds the session's lock. */
 export const insertTask = async ({ query }: Queries, task: NewTask): Promise<{ others: number; runner_id: string | null }> => {
   const { id, sessionId, status, mode, prompt, promptedBy, messageId, startSequence, turn } = task
   const values = [id, sessionId, status, mode, prompt, JSON.stringify(promptedBy), messageId, startSequence, turn]

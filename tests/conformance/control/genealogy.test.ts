@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { controlScene, controlWith } from '../../support/control-scene.ts'
 import { bearer } from '../../support/keys.ts'
-import { cookieOf, done, onEveryEngine, refused, viaRest, type Call } from '../../support/parley.ts'
+import { cookieOf, done, onEveryEngine, refused, room, viaRest, type Call } from '../../support/parley.ts'
 import { called, runnerAt, said } from '../../support/played-runner.ts'
 
 onEveryEngine((parley) => {
@@ -296,6 +296,11 @@ onEveryEngine((parley) => {
     const many = await scene()
     for (let n = 0; n < 50; n++) await many.start(`Task ${n}.`)
     await refused(many.call('send_prompt', { session_id: many.session_id, prompt: 'One more.' }), 'rate_limited')
+    // A session without an agent, whose teams are asked, has as many.
+    const { id, bea } = await room(viaRest(parley()))
+    const ask = (n: number) => many.call('send_prompt', { session_id: id, prompt: `Question ${n}?`, to: bea.handle })
+    for (let n = 0; n < 50; n++) await done(ask(n))
+    await refused(ask(50), 'rate_limited')
   })
 
   test('of prompts to several sessions of a tree at the same moment no more than 50 are open', async () => {

@@ -361,6 +361,12 @@ throughEveryDoor((call, parley) => {
         expect((await done(read(list, { ...input(list), limit: 2, cursor: next_cursor })))[field]).toHaveLength(2)
         for (const limit of [0, 51, 1.5]) expect((await refused(read(list, { limit }), 'invalid_request')).details.field).toBe('limit')
       }
+      // Zones and fractions that the database would not take.
+      for (const from of ['2026-01-01T00:00:00+18:00', '2026-01-01T00:00:00-23:59', `2026-01-01T00:00:00.${'1'.repeat(200)}Z`]) {
+        await done(read('get_decisions', { date_range: { from } }))
+        await done(read('get_meetings', { start_date: from }))
+        await done(read('get_action_items', { due_date_range: { from } }))
+      }
       const late = { from: '2026-02-02T00:00:00Z', to: '2026-02-01T00:00:00Z' }
       const bad: [string, object, string][] = [
         ['get_meetings', { start_date: '2026-02-02' }, 'start_date'],
