@@ -8,5 +8,5 @@ RUN bun install --frozen-lockfile && bun run styles && mkdir -m 700 data
 ENV HOST=0.0.0.0
 EXPOSE 7423
 VOLUME /app/data
-HEALTHCHECK --start-period=60s CMD ["bun", "-e", "process.exit((await fetch('http://127.0.0.1:' + (process.env.PORT || 7423) + '/healthz')).ok ? 0 : 1)"]
+HEALTHCHECK --start-period=60s CMD ["bun", "-e", "process.env.NO_PROXY = process.env.no_proxy = '127.0.0.1'; process.exit((await fetch('http://127.0.0.1:' + (process.env.PORT || 7423) + '/healthz')).ok ? 0 : 1)"]
 CMD ["bun", "run", "start"]

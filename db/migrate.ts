@@ -14,7 +14,10 @@ const MAY_TAKE_MS = 60 * 60_000 // a later migration may rewrite a large table
 // holds nothing. Calls that lock the tables in another order and the migration can still wait for each other. Postgres would end one of the two
 // after its deadlock_timeout, a second unless changed: the migration gives way before that, and begins anew.
 const LOCKED_FIRST = 'sessions'
+// An autovacuum gives way only to who has waited for that long: now and then it waits longer.
 const GIVES_WAY_MS = 300
+const ENDS_VACUUMS_MS = 1_500
+const ENDS_VACUUMS_EVERY = 4 // tries
 const PAUSE_MS = 300 // between two tries, in which the others go on; up to twice as long, by chance
 const TRIES_FOR_MS = 5 * 60_000
 
@@ -27,7 +30,7 @@ const untilDone = async (database: Database, say: (line: string) => void): Promi
   const end = performance.now() + TRIES_FOR_MS
   for (let tries = 1; ; tries++) {
     try {
-      return await applyPending(database)
+      return await applyPending(database, tries % ENDS_VACUUMS_EVERY === 0 ? ENDS_VACUUMS_MS : GIVES_WAY_MS)
     } catch (error) {
       const inUse = isLockTimeout(error) || isUndone(error)
       if (!inUse || performance.now() > end) throw error
@@ -41,7 +44,7 @@ const RIGHTS =
   ' The user in DATABASE_URL needs the right to create and alter them: it owns the database, or was granted create on its schema. The extension pg_trgm comes with Postgres (on some systems in the package postgresql-contrib); where that user may not create it, an administrator does once, in this database: create extension pg_trgm.'
 
 const IN_USE =
-  ' Something held them for five minutes without a pause: a backup, or a transaction that was left open. Start again when it is over.'
+  ' Something held them for five minutes without a pause: a backup, a vacuum, or a transaction that was left open. Start again when it is over.'
 
 const cannotMigrate = ({ engine }: Database, error: unknown): never => {
   if (error instanceof DiskFull || error instanceof CannotOpen) throw error
@@ -105,12 +108,12 @@ const isTooOldFor = async ({ query }: Queries): Promise<boolean> => {
   return rows.length > 0
 }
 
-const applyPending = (database: Database): Promise<number> =>
+const applyPending = (database: Database, givesWayMs: number): Promise<number> =>
   database.unhurried(async (tx) => {
     const { query } = tx
     await query('set local statement_timeout = 0')
     await query('select pg_advisory_xact_lock($1)', [LOCK])
-    await query(`set local lock_timeout = ${GIVES_WAY_MS}`)
+    await query(`set local lock_timeout = ${givesWayMs}`)
     await query(
       'create table if not exists parley_migrations (made bigint primary key, hash text not null, applied_at timestamptz not null default now())',
     )

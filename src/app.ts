@@ -48,14 +48,13 @@ interface Parts extends Pick<Options, 'pushSender' | 'ownUrl'> {
   commandSecret: string | undefined
 }
 
-/** All that a server serves, over a database that is migrated. `firstKey` is the sign-in key that a first start makes; `programPath` is where
- *  the program `parley` is served, if it was built. */
+/** All that a server serves, over a database that is migrated. `firstKey` makes the sign-in key of a first start, which is shown once;
+ *  `programPath` is where the program `parley` is served, if it was built. */
 export const openApp = async (database: Database, config: Config, log: Log, { asset, commandSecret, ...parts }: Parts) => {
   const services = await createServices(database, config, log, { jobs: jobsOf(all), ownTools, ...parts })
   const program = await readClientProgram(asset)
   const app = await createApp(services, { asset, program, ...(commandSecret && { commandSecret }) })
-  const firstKey = await firstOperatorKey(services)
-  return { app, services, firstKey, programPath: program && programPath(program) }
+  return { app, services, firstKey: () => firstOperatorKey(services), programPath: program && programPath(program) }
 }
 
 /** All doors over these services. `fetch` answers a request; its second argument is what the runtime tells of it (Runtime). */

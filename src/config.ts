@@ -96,7 +96,7 @@ export const VARIABLES = {
   METADATA_MIN_INTERVAL: variable(secondsOr0, "minimum seconds between changes of a session's title or description", { fallback: '0' }),
   RATE_LIMIT: variable(
     whole(0, 1_000_000),
-    'requests per minute for each token (or address without one); an address in total gets twenty times as many; 0: no limit',
+    'requests per minute for each token (or address without one; over REST a token counts in X-Team-ID alone); an address in total gets twenty times as many; 0: no limit',
     { fallback: '0' },
   ),
   LOOP_GUARD: variable(

@@ -65,7 +65,7 @@ const serve = async (config: Config, log: Log) => {
     const server = listen(config, app.fetch, log)
     url = urlAt(config.HOST, server.port)
     if (commandSecret) opened.lock!.announce(url, commandSecret)
-    printStart(services, url, firstKey, programPath)
+    printStart(services, url, await firstKey(), programPath) // not before it listens: a start that ends there shows no key
     const stop = stopInGoodOrder(server, services, opened, log)
     endIfLost(opened, config, log)
     if (services.database.engine === 'postgres') endIfTooOld(services, stop, log)

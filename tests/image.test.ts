@@ -25,7 +25,8 @@ test('it runs as a user without rights, to whom all of it belongs, and its volum
 test('its health check passes where the server answers, and fails where none does', async () => {
   const [program, ...args] = JSON.parse(/CMD (\[.*\])$/.exec(said('HEALTHCHECK'))![1]!) as string[]
   expect(program).toBe('bun')
-  const check = (port: number) => spawnSync(process.execPath, args, { env: { PORT: String(port) } }).status
+  const check = (port: number) =>
+    spawnSync(process.execPath, args, { env: { PORT: String(port), HTTP_PROXY: 'http://127.0.0.1:1' } }).status
   expect(check(server.port)).toBe(0)
   expect(check(await freePort())).toBe(1)
 })

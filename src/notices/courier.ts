@@ -76,7 +76,7 @@ export const createCourier = (parts: Parts) => {
   }
   const forget = async () => {
     await forgetOldNotices(database)
-    await removeEnded(database, keys())
+    await removeEnded(database)
   }
   const jobs: Job[] = [
     { name: 'notices', everyMs: EVERY_MS, run: notify },

@@ -1,10 +1,10 @@
 // The browsers that people have asked to be told in.
-import { and, asc, eq, ne, not, sql } from 'drizzle-orm'
+import { and, asc, eq, ne, sql } from 'drizzle-orm'
 import { lockText } from '../../db/advisory-locks.ts'
 import type { Database, Queries } from '../../db/database.ts'
 import { pushSubscriptions } from '../../db/people-schema.ts'
 import { sha256, uuid7 } from '../core/ids.ts'
-import { signInHolds } from '../stores/sign-ins.ts'
+import { signInHolds, signInLasts } from '../stores/sign-ins.ts'
 import type { PushTarget } from './push.ts'
 
 export const MOST_PER_PERSON = 10
@@ -27,8 +27,8 @@ export const saveSubscription = (database: Database, keys: string, subscription:
     const { person } = subscription
     const endpointHash = sha256(subscription.endpoint)
     await lockText(tx, `push/${person}`)
-    await removeEnded(tx, keys)
-    const mine = and(eq(pushSubscriptions.person, person), ne(pushSubscriptions.endpointHash, endpointHash))
+    await removeEnded(tx)
+    const mine = and(eq(pushSubscriptions.person, person), ne(pushSubscriptions.endpointHash, endpointHash), isSignedIn(keys))
     if ((await tx.db.$count(pushSubscriptions, mine)) >= MOST_PER_PERSON) return undefined
     const values = { ...subscription, endpointHash, madeAt: sql`clock_timestamp()`, lastError: null }
     const [row] = await tx.db
@@ -47,9 +47,11 @@ export const subscriptionsOf = ({ db }: Queries, keys: string): Promise<Subscrip
 export const removeSubscription = async ({ db }: Queries, id: string): Promise<void> =>
   void (await db.delete(pushSubscriptions).where(eq(pushSubscriptions.id, id)))
 
-/** Removes the subscriptions whose sign-in no longer holds: nothing is sent to them any more. */
-export const removeEnded = async ({ db }: Queries, keys: string): Promise<void> =>
-  void (await db.delete(pushSubscriptions).where(not(isSignedIn(keys))))
+/** Removes the subscriptions whose sign-in is over. One under other keys stays: another instance may have those already. */
+export const removeEnded = async ({ db }: Queries): Promise<void> =>
+  void (await db
+    .delete(pushSubscriptions)
+    .where(sql`not exists (select from sign_ins s where s.id = ${pushSubscriptions.signInId} and ${sql.raw(signInLasts('s'))})`))
 
 const isSignedIn = (keys: string) => {
   const [before, after] = signInHolds('s', '?').split('?')

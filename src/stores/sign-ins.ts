@@ -20,8 +20,10 @@ export const findSignIns = async ({ db }: Queries, ids: string[]): Promise<(Sign
 }
 
 /** The condition that the row `s` of sign_ins has not ended and is good under the keys that the parameter `under` gives. */
-export const signInHolds = (s: string, under: string): string =>
-  `${s}.ended_at is null and ${s}.under = ${under} and ${s}.made_at > now() - ${LASTS}`
+export const signInHolds = (s: string, under: string): string => `${s}.under = ${under} and ${signInLasts(s)}`
+
+/** The condition that the row `s` of sign_ins has not ended, under whatever keys. */
+export const signInLasts = (s: string): string => `${s}.ended_at is null and ${s}.made_at > now() - ${LASTS}`
 
 const lasts = () => and(isNull(signIns.endedAt), sql`${signIns.madeAt} > now() - ${sql.raw(LASTS)}`)
 

@@ -9,6 +9,19 @@ const ENV = { TRUST_PROXY: 'true', MAX_WAITS_PER_ADDRESS: '2', MAX_STREAMS_PER_A
 throughEveryDoor((call, parley) => {
   const waits = (held: number) => soon(`${held} held`, () => parley().services.waits.held + parley().services.peeks.held === held)
 
+  test('the port that some proxies add makes no other address of it', async () => {
+    const { alex, bea } = await room(call)
+    const { cursor: since_cursor } = await done(alex('post_message', { content: 'go' }))
+    const wait = (address: string) => bea('wait_for_messages', { since_cursor, timeout: 20 }, from(address))
+    const held = [wait('10.0.0.7:50123'), wait('10.0.0.7:50124'), wait('[2001:db8:7::1]:50123'), wait('2001:db8:7::2')]
+    await waits(4)
+    for (const address of ['10.0.0.7', '10.0.0.7:50125', '[2001:db8:7::3]:50125', '[2001:db8:7::3]'])
+      await refused(wait(address), 'rate_limited')
+    await done(alex('post_message', { content: 'that ends them' }))
+    await Promise.all(held)
+    await waits(0)
+  })
+
   test('waits and peeks of an address past its limit are 429 with when to come again; another address has its own', async () => {
     const { id, alex, bea } = await room(call)
     const { cursor: since_cursor } = await done(alex('post_message', { content: 'go' }))

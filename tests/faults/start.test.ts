@@ -85,6 +85,9 @@ test('a taken port ends the start with a sentence that names the port, and the f
       `Port ${port} on 127.0.0.1 is taken. Stop what listens there, or set PORT to another one (0 takes any free port).`,
     )
     expect((await runServer(['migrate'], { DATA_DIR: folder })).code).toBe(0)
+    const server = await startServer({ DATA_DIR: folder })
+    expect(server.output()).toContain('/sign-in?key=') // nobody has seen a key yet
+    await server.remove()
   } finally {
     taken.close()
   }

@@ -125,7 +125,7 @@ onOneEngine((parley) => {
       expect(service.at(pathOf(here))).toEqual([])
     })
 
-    test('is told no more once there is a new operator key, and its row goes with the next that is turned on', async () => {
+    test('is told no more once there is a new operator key; its row stays, for an instance that has the key it was signed in by', async () => {
       const [before, after] = [service.browser(), service.browser()]
       await turnOn(before)
       await newOperatorKey(served.services)
@@ -134,7 +134,7 @@ onOneEngine((parley) => {
       await turnOn(after, { cookie: again })
       await conclude()
       await arrived(after)
-      expect([service.at(pathOf(before)), (await subscriptions()).length]).toEqual([[], 1])
+      expect([service.at(pathOf(before)), (await subscriptions()).length]).toEqual([[], 2])
     })
 
     test('no person has more than ten', async () => {

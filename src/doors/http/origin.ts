@@ -26,7 +26,10 @@ export const calledScheme = (c: Http, { config }: Services): string => {
 
 /** The client's IP address, likewise, or its network; "unknown" where the runtime does not know it. */
 export const addressOf = (c: Http, { config }: Services): string =>
-  networkOf((config.TRUST_PROXY && lastOf(c.req.header('x-forwarded-for'))) || (c.env?.address ?? 'unknown'))
+  networkOf(withoutPort((config.TRUST_PROXY && lastOf(c.req.header('x-forwarded-for'))) || (c.env?.address ?? 'unknown')))
+
+// Some proxies add the client's port, which differs with each connection.
+const withoutPort = (address: string): string => /^\[(.+)\](?::\d+)?$|^([\d.]+):\d+$/.exec(address)?.slice(1).find(Boolean) ?? address
 
 // Of IPv6 one machine has a whole /64: what an address may, all of that may together.
 const networkOf = (address: string): string => {
