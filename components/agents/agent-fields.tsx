@@ -1,5 +1,5 @@
 // The choices of a prompt and of a new session: how it goes on, which agent, what that agent may.
-import type { FieldsProps } from '../forms/act-fields.tsx'
+import { BeganWith, type FieldsProps } from '../forms/act-fields.tsx'
 import { FormField } from '../forms/form-field.tsx'
 import { Label } from '../ui/label.tsx'
 import { Select } from '../ui/select.tsx'
@@ -66,6 +66,7 @@ export const PermissionSelect = ({ within = '', chosen = '', bypass, unsaid }: S
 /** What an agent may: without asking, and spend. */
 export const LimitsFields = ({ values, problem }: FieldsProps) => (
   <>
+    <BeganWith values={values} />
     <PermissionSelect chosen={values.permission_mode} />
     <FormField
       name="max_usd"

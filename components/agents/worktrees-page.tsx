@@ -57,7 +57,10 @@ export const WorktreesPage = ({ frame, runners, command }: Props) => (
         <NoRunner command={command} />
       ) : (
         <>
-          {frame.person?.role !== 'person' && (
+          {frame.person?.role === 'reader' && (
+            <p className="text-[13px] text-muted-foreground">You signed in with the viewer’s password, which only allows reading.</p>
+          )}
+          {!frame.person && (
             <p className="text-[13px] text-muted-foreground">
               <a href="/sign-in?next=/worktrees" className="text-foreground underline underline-offset-2">
                 Sign in

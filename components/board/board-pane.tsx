@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { Icon } from '../parts/icon.tsx'
 import { TeamName } from '../parts/team.tsx'
-import { clock, moment } from '../parts/time.ts'
+import { moment } from '../parts/time.ts'
 import { inDialog } from '../session/session-actions.tsx'
 import { FOR_ACTORS } from '../session/warning-strip.tsx'
 import { LinkButton } from '../ui/button.tsx'
@@ -16,7 +16,7 @@ const NAMES: Record<ListName, string> = { ready: 'Free to take', blocked: 'Block
 /** A session's board: what can be taken, what waits, who does what, what came of it. The same for all viewers: what only some may do shows
  *  to those (shell.tsx). */
 export const Board = ({ board }: { board: BoardView }) => {
-  const { session, plan, lists, olderDone, lately } = board
+  const { session, plan, lists, olderDone, olderDropped, lately } = board
   if (plan.total + lists.dropped.length === 0) return <NoWork session={session} />
   return (
     <div className="board pb-6">
@@ -29,19 +29,13 @@ export const Board = ({ board }: { board: BoardView }) => {
       {lists.blocked.length > 0 && <List name="blocked" session={session} items={lists.blocked} />}
       {lists.done.length > 0 && (
         <List name="done" session={session} items={lists.done} count={lists.done.length + olderDone}>
-          {olderDone > 0 && (
-            <a
-              href={`/sessions/${session}/board?all=1`}
-              className="inline-block px-4 pt-2 text-[12.5px] text-muted-foreground underline underline-offset-2 hover:text-foreground sm:px-6"
-            >
-              {olderDone} more that were done earlier
-            </a>
-          )}
+          {olderDone > 0 && <Older session={session}>{olderDone} more that were done earlier</Older>}
         </List>
       )}
       {lists.dropped.length > 0 && (
-        <Fold label="Dropped" count={lists.dropped.length}>
+        <Fold label="Dropped" count={lists.dropped.length + olderDropped}>
           <Rows session={session} items={lists.dropped} label="Dropped" />
+          {olderDropped > 0 && <Older session={session}>{olderDropped} more that were dropped earlier</Older>}
         </Fold>
       )}
       {lately.length > 0 && (
@@ -56,6 +50,15 @@ export const Board = ({ board }: { board: BoardView }) => {
     </div>
   )
 }
+
+const Older = ({ session, children }: { session: string; children: ReactNode }) => (
+  <a
+    href={`/sessions/${session}/board?all=1`}
+    className="inline-block px-4 pt-2 text-[12.5px] text-muted-foreground underline underline-offset-2 hover:text-foreground sm:px-6"
+  >
+    {children}
+  </a>
+)
 
 interface ListProps {
   name: ListName
@@ -104,10 +107,10 @@ const Fold = ({ label, count, children }: { label: string; count?: number; child
   </details>
 )
 
-const Lately = ({ line: { at, team, words } }: { line: WorkLine }) => (
+const Lately = ({ line: { at, when, team, words } }: { line: WorkLine }) => (
   <li className="flex gap-3 py-0.5 text-[12.5px] leading-5 text-muted-foreground">
     <time dateTime={at} title={moment(at)} className="shrink-0 text-[11px] leading-5 tabular-nums">
-      {clock(at)}
+      {when}
     </time>
     <span className="min-w-0 wrap-anywhere">
       {team && <TeamName team={team} />} <span dir="auto">{escapeInvisible(words)}</span>

@@ -8,6 +8,7 @@ export interface BoardView {
   lists: Record<ListName, WorkItem[]>
   /** The number of done items that are not shown. */
   olderDone: number
+  olderDropped: number
   lately: WorkLine[]
   /** A hash that changes when the board does. */
   mark: string
@@ -47,6 +48,8 @@ export interface WorkItem {
   note: string
   result: string
   changedAt: string
+  /** The same in words. */
+  changed: string
   /** Of the form that brings it back. */
   idempotencyKey: string
 }
@@ -55,6 +58,8 @@ export interface WorkItem {
 export interface WorkLine {
   sequence: number
   at: string
+  /** The same in words. */
+  when: string
   team: Team | undefined
   words: string
 }

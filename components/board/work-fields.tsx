@@ -1,5 +1,6 @@
 // The fields of the forms of pages/board/work-forms.tsx.
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
+import { BeganWith } from '../forms/act-fields.tsx'
 import { FormField, type Problem } from '../forms/form-field.tsx'
 import { Label } from '../ui/label.tsx'
 import { Select } from '../ui/select.tsx'
@@ -18,7 +19,7 @@ export interface WorkFieldsProps {
 /** What is to be done. */
 export const WorkFields = ({ values, problem, owners, others, waitsFor }: WorkFieldsProps) => (
   <>
-    {values.was !== undefined && <input type="hidden" name="was" value={values.was} />}
+    <BeganWith values={values} />
     <FormField name="title" label="Title" defaultValue={values.title} problem={problem} required minLength={5} maxLength={200} autoFocus />
     <FormField
       name="description"

@@ -56,7 +56,7 @@ const Mark = ({ item: { list, team } }: { item: WorkItem }) => {
 
 // Who, since when, until when; what for, and what it waits for.
 const Facts = ({ session, item }: { session: string; item: WorkItem }) => {
-  const { id, approved, list, team, since, until, owner, waitsFor, due, plannedBy, changedAt, priority } = item
+  const { id, approved, list, team, since, until, owner, waitsFor, due, plannedBy, changedAt, changed, priority } = item
   return (
     <p className="work-facts">
       {list === 'claimed' && team && (
@@ -123,7 +123,7 @@ const Facts = ({ session, item }: { session: string; item: WorkItem }) => {
             </>
           )}
           <time dateTime={changedAt} title={moment(changedAt)} className="tabular-nums">
-            {clock(changedAt)} UTC
+            {changed}
           </time>
         </>
       )}

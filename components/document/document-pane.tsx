@@ -98,7 +98,7 @@ export const Written = ({ written: { version, by, at, age }, history }: { writte
 const LONG = 600 // characters: about as many as a quarter of a window shows
 
 /** The document's conclusion at the head of the page, once the session is concluded. */
-export const Conclusion = ({ document: { conclusion } }: { document: SharedDocument }) =>
+export const Conclusion = ({ id, document: { conclusion } }: { id: string; document: SharedDocument }) =>
   conclusion === undefined ? (
     <section id="conclusion" hidden />
   ) : (
@@ -118,7 +118,7 @@ export const Conclusion = ({ document: { conclusion } }: { document: SharedDocum
         />
         {conclusion.length > LONG && (
           <a
-            href="#doc-conclusion"
+            href={`/sessions/${id}#doc-conclusion`}
             className="mt-1 inline-block text-[12.5px] font-medium text-violet-foreground underline underline-offset-2"
           >
             Read all in the document

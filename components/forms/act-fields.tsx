@@ -63,8 +63,14 @@ export const SessionFields = (props: FieldsProps) => (
   </>
 )
 
+/** What a form that changes something began with: what nobody changed in it is not sent, so that it undoes nothing that others changed
+ *  meanwhile. */
+export const BeganWith = ({ values: { was } }: Pick<FieldsProps, 'values'>) =>
+  was === undefined ? null : <input type="hidden" name="was" value={was} />
+
 export const MetadataFields = (props: FieldsProps) => (
   <>
+    <BeganWith {...props} />
     <Title {...props} />
     <Description {...props} />
     <Reason {...props} />

@@ -37,6 +37,14 @@ export const shortDay = (at: string): string => SHORT_DAY.format(Date.parse(at))
 /** `21 November 2026, 14:35 UTC` */
 export const moment = (at: string): string => `${day(at)}, ${clock(at)} UTC`
 
+const isOfDay = (at: string, nowMs: number): boolean => at.slice(0, 10) === new Date(nowMs).toISOString().slice(0, 10)
+
+/** `14:35 UTC` of today, and `21 November 2026, 14:35 UTC` of another day. */
+export const clockOrMoment = (at: string, nowMs: number): string => (isOfDay(at, nowMs) ? `${clock(at)} UTC` : moment(at))
+
+/** `14:35 UTC` of today, and `21 Nov 2026` of another day. */
+export const clockOrDay = (at: string, nowMs: number): string => (isOfDay(at, nowMs) ? `${clock(at)} UTC` : shortDay(at))
+
 /** `1 March 2027`: when something is due; with the time, if it is more than a day. */
 export const dueAt = (at: string): string => {
   const exact = new Date(at).toISOString()

@@ -38,7 +38,7 @@ export const SessionPage = ({ frame, session, link, side, composer }: Props) => 
       {side && <SideFiles />}
       {session.feed.sought !== undefined && <script src="/public/gap.js" defer />}
       <Head session={session} person={frame.person} />
-      <Conclusion document={session.document} />
+      <Conclusion id={session.id} document={session.document} />
       <PaneTabs session={session.id} side={side?.name ?? 'document'} counts={session.counts} version={session.document.version} />
       <div className="panes flex min-h-0 flex-1 max-lg:min-h-72">
         <FeedPane session={session} link={link} composer={{ ...composer, sessionId: session.id, person: frame.person }} />

@@ -14,7 +14,7 @@ export interface SessionState {
   archived: boolean
   teams: RosterTeam[]
   waitingFor: number
-  /** The teams that keep repeating themselves, and since when (the loop guard). */
+  /** The teams that keep repeating themselves, and since when, in words (the loop guard). */
   loop: { teams: string[]; since: string } | undefined
   /** Messages wake the teams that sleep no more: since the hour began whose wakes are used up, or because there are none. */
   wakes: { perHour: number; since: string | undefined } | undefined

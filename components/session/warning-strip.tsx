@@ -14,7 +14,7 @@ export const LoopStrip = ({ id, loop }: Pick<SessionState, 'id' | 'loop'>) => (
   <Strip id="loop" session={id} shown={loop !== undefined} warns>
     {loop && (
       <>
-        {who(loop.teams)} have been repeating themselves since {clock(loop.since)} UTC.
+        {who(loop.teams)} have been repeating themselves since {loop.since}.
         <span className={FOR_ACTORS}> Tell them what you expect, or clear this if it is intended.</span>
       </>
     )}

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect } from 'bun:test'
+import { controlScene } from '../support/control-scene.ts'
 import { beforeAll, test } from '../support/foreign.ts'
 import { cookieOf, done, feedOf, onOneEngine, room, startParley, viaRest, type Parley } from '../support/parley.ts'
 
@@ -51,6 +52,52 @@ onOneEngine((parley) => {
   test('a team’s token in the header does not make a stranger a person', async () => {
     const { id, alex } = await begin()
     expect((await post(parley(), `/sessions/${id}/messages`, { text: 'x' }, { 'x-team-id': alex.token })).status).toBe(401)
+  })
+
+  test('an answer that is refused names its question to those alone who may read the session', async () => {
+    const { id, alex, bea } = await begin()
+    const { message_id } = await done(alex('post_message', { content: 'Which parser?', to: [bea.handle], expects_reply: true }))
+    const answer = async (to: Parley, session = id) => {
+      const sent = await post(to, `/sessions/${session}/messages`, { text: 'Ours.', reply_to: message_id })
+      return [sent.status, (await sent.text()).includes('Answers <bdi>Alex')]
+    }
+    expect(await answer(parley())).toEqual([401, true])
+    expect(await answer(parley(), 'abc')).toEqual([401, false])
+    const closed = await parley().beside({ VIEWER_PASSWORD: 'the viewers password' })
+    expect(await answer(closed as Parley)).toEqual([401, false])
+    await closed.close()
+  })
+
+  test('a place in the past of the inbox that was changed by hand shows the newest', async () => {
+    const { person } = await begin()
+    for (const at of ['0000-01-01T00:00:00.000Z', '2026-02-30T00:00:00.000Z', '2026-02-01T24:00:00.000Z', 'x'])
+      for (const show of ['decided', 'expired']) {
+        const path = `/approvals?show=${show}&before=${at}_${crypto.randomUUID()}`
+        expect([at, (await parley().send(path, { headers: { ...HTML, cookie: person } })).status]).toEqual([at, 200])
+      }
+  })
+
+  test('what nobody changed in a form is not sent, so that it undoes nothing that others changed meanwhile', async () => {
+    const { id, alex, person, send } = await begin()
+    const was = (html: string) =>
+      JSON.parse(html.match(/name="was" value="([^"]*)"/)![1]!.replaceAll('&quot;', '"')) as Record<string, string>
+    const form = async (path: string) => was(await (await parley().send(path, { headers: { ...HTML, cookie: person } })).text())
+    const began = await form(`/sessions/${id}/edit`)
+    await done(alex('update_session_metadata', { description: 'A lexer first.', reason: 'The scope has changed.' }))
+    const fields = { ...began, title: 'Shipping it', reason: 'Shorter.', was: JSON.stringify(began) }
+    expect((await send(`/sessions/${id}/edit`, fields)).status).toBe(303)
+    const session = await done(alex('get_session'))
+    expect([session.title, session.description]).toEqual(['Shipping it', 'A lexer first.'])
+
+    const scene = await controlScene(parley())
+    const limits = `/sessions/${scene.session_id}/limits`
+    const shown = async () => (await done(scene.call('get_session', { session_id: scene.session_id }))).session
+    const start = await form(limits)
+    await done(scene.call('update_session', { session_id: scene.session_id, permission_mode: 'plan' }))
+    expect((await send(limits, { ...start, max_usd: '5', was: JSON.stringify(start) })).status).toBe(303)
+    expect(await shown()).toMatchObject({ permission_config: { mode: 'plan' }, max_usd: 5 })
+    expect((await send(limits, { ...start, was: JSON.stringify(start) })).status).toBe(303)
+    expect((await shown()).permission_config.mode).toBe(start.permission_mode)
   })
 
   test('each form sent twice with its key is done once', async () => {

@@ -55,6 +55,7 @@ onOneEngine((parley) => {
     const { status, location, cookie } = await open(served, url)
     expect([status, location]).toEqual([303, `/sessions/${id}`])
     for (const path of OPENED(id)) expect([path, await statusOf(served, path, cookie)]).toEqual([path, 200])
+    expect(await statusOf(served, `/sessions/${id}/tasks/1`, cookie)).toBe(404) // open, but this session has no agent
     const page = await (await served.send(`/sessions/${id}`, { headers: { cookie, ...HTML } })).text()
     expect(page).toContain('The shared one')
     expect(page).not.toContain('The secret one')

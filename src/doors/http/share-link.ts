@@ -1,5 +1,5 @@
-// A session's read-only link opens that session's page, board, records, turns, streams and exports. GET /shared/<token> turns the link into a cookie for
-// these paths; every request looks up whether the link is still active.
+// A session's read-only link opens that session's page, board, records, turns, tasks, streams and exports. GET /shared/<token> turns the link
+// into a cookie for these paths; every request looks up whether the link is still active.
 import { setCookie } from 'hono/cookie'
 import { parse } from 'hono/utils/cookie'
 import { refuse } from '../../core/errors.ts'
@@ -12,7 +12,7 @@ import { calledScheme } from './origin.ts'
 
 const LASTS_S = 30 * 24 * 60 * 60
 const OPENED =
-  /^(?:\/sessions\/([0-9a-f-]{36})(?:\/live|\/rows|\/board|\/records|\/document|\.md|\/feed\.jsonl|\/turns(?:\/\d+)?|\/events\/\d+\.txt)?|\/api\/sessions\/([0-9a-f-]{36})\/(?:stream|handoff\.md))$/
+  /^(?:\/sessions\/([0-9a-f-]{36})(?:\/live|\/rows|\/board|\/records|\/document|\.md|\/feed\.jsonl|\/turns(?:\/\d+)?|\/tasks\/\d+|\/events\/\d+\.txt)?|\/api\/sessions\/([0-9a-f-]{36})\/(?:stream|handoff\.md))$/
 const NAME = /^parley_shared_([0-9a-f-]{36})$/
 const nameFor = (sessionId: string) => `parley_shared_${sessionId}`
 

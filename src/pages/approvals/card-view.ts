@@ -1,7 +1,7 @@
 // Proposals as their cards show them: with what they replace, their teams' hues and what became of their records.
 import type { FieldChange, ProposalView, ReplacedProposal } from '../../../components/approvals/proposal-view.ts'
 import { timeLeft } from '../../../components/approvals/time-left.ts'
-import { agoInWords, clock, day, moment } from '../../../components/parts/time.ts'
+import { agoInWords, clockOrMoment } from '../../../components/parts/time.ts'
 import type { Queries } from '../../../db/database.ts'
 import type { Named, ProposalData } from '../../../db/records-schema.ts'
 import type { Services } from '../../process/services.ts'
@@ -68,11 +68,10 @@ const peopleOf = (names: string[]) => names.slice(0, MOST_OFFERED).map((name) =>
 const outcomeOf = ({ proposal }: ListedProposal, record: RecordNow | undefined, now: number): ProposalView['outcome'] => {
   if (proposal.status === 'pending') return undefined
   const at = proposal.resolvedAt ?? proposal.expiresAt
-  const today = day(at) === day(new Date(now).toISOString())
   return {
     by: proposal.resolvedBy?.name,
     at,
-    when: today ? `${clock(at)} UTC` : moment(at),
+    when: clockOrMoment(at, now),
     feedback: proposal.feedback ?? '',
     edited: proposal.edited ?? [],
     record: proposal.recordId ?? undefined,

@@ -23,7 +23,7 @@ interface Looked {
 
 /** By the ids of the elements that they replace. */
 export const inboxFragments = ({ proposals, requests, needy, today, now }: Looked): Record<string, string> => ({
-  needy: partial('#needy', 'outerMorph', renderToStaticMarkup(<Needy sessions={needy} />)),
+  needy: partial('#needy', 'outerMorph', renderToStaticMarkup(<Needy sessions={needy} live />)),
   today: partial('#today', 'outerMorph', renderToStaticMarkup(<DecidedToday today={today} />)),
   ...Object.fromEntries(
     proposals.map(({ id, created_at, expires_at }) => {

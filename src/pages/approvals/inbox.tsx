@@ -1,7 +1,9 @@
 // The inbox: what waits for a person, what was decided, what expired.
+import { z } from 'zod'
 import { InboxPage, PastPage } from '../../../components/approvals/inbox-page.tsx'
 import { INBOX_TABS, type TogetherOutcome } from '../../../components/approvals/inbox-view.ts'
 import { isUuid } from '../../core/ids.ts'
+import { inYears } from '../../core/years.ts'
 import { actorOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { existingSession } from '../../rooms/preconditions.ts'
@@ -64,5 +66,5 @@ const placeOf = (tab: 'decided' | 'expired', { proposal }: ListedProposal): stri
 // A place that was changed by hand shows the newest.
 const beforeIn = (c: Http): { at: string; id: string } | undefined => {
   const [at = '', id = ''] = (c.req.query('before') ?? '').split('_')
-  return isUuid(id) && /^\d{4}-\d\d-\d\dT[\d:.]{8,15}Z$/.test(at) && !Number.isNaN(Date.parse(at)) ? { at, id } : undefined
+  return isUuid(id) && z.iso.datetime().refine(inYears).safeParse(at).success ? { at, id } : undefined
 }

@@ -1,6 +1,6 @@
 // A session's board as its page shows it.
 import type { BoardView, ListName, Plan, WorkItem, WorkLine } from '../../../components/board/board-view.ts'
-import { ago } from '../../../components/parts/time.ts'
+import { ago, clockOrDay, clockOrMoment } from '../../../components/parts/time.ts'
 import { eventLine, subjectOf, type EventKinds } from '../../core/events/event-kinds.ts'
 import { sha256 } from '../../core/ids.ts'
 import { pathsOverlap } from '../../core/text/path-overlap.ts'
@@ -18,7 +18,7 @@ const LATELY_SHOWN = 12
 const UNTAKEN_MS = 10 * 60_000
 const COMPARES_MS = 20 // pairs of paths: mostly half a microsecond each; a board of 500 items of 20 paths has millions
 
-/** `all`: also what was done long ago. */
+/** `all`: also what was done or dropped long ago. */
 export const boardView = async ({ services, eventKinds }: Site, sessionId: string, all = false): Promise<BoardView> => {
   const { database, config, clock } = services
   const [whole, teams, events] = await Promise.all([
@@ -31,7 +31,8 @@ export const boardView = async ({ services, eventKinds }: Site, sessionId: strin
   const shown = { whole, lookup, now: clock.now(), overlapping: overlapsOf(board) }
   const lists = listsOf(whole)
   const done = all ? lists.done : lists.done.slice(0, DONE_SHOWN)
-  const rows = { ...lists, done, dropped: lists.dropped.slice(0, DROPPED_SHOWN) }
+  const dropped = all ? lists.dropped : lists.dropped.slice(0, DROPPED_SHOWN)
+  const rows = { ...lists, done, dropped }
   return {
     session: sessionId,
     plan: planOf(whole, lists, shown.now),
@@ -39,7 +40,8 @@ export const boardView = async ({ services, eventKinds }: Site, sessionId: strin
       Object.entries(rows).map(([name, some]) => [name, some.map((row) => workItem(row, name as ListName, shown))]),
     ) as BoardView['lists'],
     olderDone: lists.done.length - done.length,
-    lately: events.map((event) => workLine(event, lookup, eventKinds)),
+    olderDropped: lists.dropped.length - dropped.length,
+    lately: events.map((event) => workLine(event, lookup, eventKinds, shown.now)),
     mark: boardMark(board),
   }
 }
@@ -108,6 +110,7 @@ const workItem = (row: BoardRow, list: ListName, { whole: { board, items }, look
     note: item.note ?? '',
     result: item.result ?? '',
     changedAt: item.updatedAt,
+    changed: clockOrMoment(item.updatedAt, now),
     idempotencyKey: `${row.id}.${Date.parse(item.updatedAt)}`,
   }
 }
@@ -125,9 +128,9 @@ const overlapsOf = ({ rows }: Board): BoardContext['overlapping'] => {
   }
 }
 
-const workLine = ({ sequence, type, at, content }: WorkEvent, lookup: TeamLookup, kinds: EventKinds): WorkLine => {
+const workLine = ({ sequence, type, at, content }: WorkEvent, lookup: TeamLookup, kinds: EventKinds, now: number): WorkLine => {
   const name = type === 'system' ? (subjectOf(kinds, content) ?? '') : asText(content.by)
   const text = type === 'system' ? eventLine(kinds, content) : asText(content.text)
   const team = name === '' ? undefined : lookup.named(name)
-  return { sequence, at, team, words: team && text.startsWith(`${name} `) ? text.slice(name.length + 1) : text }
+  return { sequence, at, when: clockOrDay(at, now), team, words: team && text.startsWith(`${name} `) ? text.slice(name.length + 1) : text }
 }

@@ -52,6 +52,23 @@ interface SessionForm {
 const newSession = ({ title, description, expected_teams }: Values) => ({ title, description, expected_teams: Number(expected_teams) })
 const invite = ({ session_id }: Record<string, unknown>) => `/connect?session=${String(session_id)}`
 
+const beginning = (values: Values): Values => ({ ...values, was: JSON.stringify(values) })
+
+// What was changed of these fields since the form began with `was`; all of them where nothing was.
+const changed = (fields: Values, was = '{}'): Values => {
+  const before = startOf(was)
+  const given = Object.entries(fields).filter(([name, value]) => before[name] !== value)
+  return given.length === 0 ? fields : Object.fromEntries(given)
+}
+
+const startOf = (was: string): Values => {
+  try {
+    return Object(JSON.parse(was)) as Values
+  } catch {
+    return {}
+  }
+}
+
 const FORMS = {
   new: {
     title: 'New session',
@@ -78,8 +95,8 @@ const FORMS = {
     submit: 'Change',
     operation: updateSessionMetadata,
     fields: MetadataFields,
-    initial: (_, { title, description }) => ({ title, description }),
-    input: ({ title, description, reason }, session_id) => ({ session_id, title, description, reason }),
+    initial: (_, { title, description }) => beginning({ title, description }),
+    input: ({ title = '', description = '', reason, was }, session_id) => ({ session_id, ...changed({ title, description }, was), reason }),
   },
   conclude: {
     title: 'Conclude the session',
@@ -127,11 +144,12 @@ const FORMS = {
     submit: 'Change',
     operation: updateSession,
     fields: LimitsFields,
-    initial: async ({ services }, { id, permissionMode }) => ({
-      permission_mode: permissionMode ?? '',
-      max_usd: String((await agentOf(services.database, id))?.maxUsd ?? ''),
-    }),
-    input: ({ permission_mode, max_usd }, session_id) => ({ session_id, permission_mode, ...(max_usd && { max_usd: Number(max_usd) }) }),
+    initial: async ({ services }, { id, permissionMode }) =>
+      beginning({ permission_mode: permissionMode ?? '', max_usd: String((await agentOf(services.database, id))?.maxUsd ?? '') }),
+    input: ({ permission_mode = '', max_usd = '', was }, session_id) => {
+      const { max_usd: limit, ...mode } = changed({ permission_mode, ...(max_usd && { max_usd }) }, was)
+      return { session_id, ...mode, ...(limit && { max_usd: Number(limit) }) }
+    },
   },
   stop: {
     title: 'Stop the agent',

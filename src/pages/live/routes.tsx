@@ -157,6 +157,6 @@ const renderDocument = async (queries: Queries, id: string): Promise<RenderedDoc
   const document = await documentOf(queries, id)
   const html =
     partial('#doc', 'outerMorph', renderToStaticMarkup(<DocumentText document={document} />)) +
-    partial('#conclusion', 'outerMorph', renderToStaticMarkup(<Conclusion document={document} />))
+    partial('#conclusion', 'outerMorph', renderToStaticMarkup(<Conclusion id={id} document={document} />))
   return { version: document.version, html, packed: await pack(html, 'gzip') }
 }

@@ -1,8 +1,10 @@
 import { Composer, ComposerPage, type ComposerProps } from '../../../components/session/composer.tsx'
 import type { Problem } from '../../../components/forms/form-field.tsx'
 import { STATUS, type ErrorBody } from '../../core/errors.ts'
+import { isUuid } from '../../core/ids.ts'
 import { postMessage } from '../../rooms/feed/post-message.ts'
 import { personOf } from '../../doors/http/cookies.ts'
+import { mayReadSession } from '../../doors/http/guards.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { performAsPerson, nextIdempotencyKey, problemOf } from '../forms/perform-as-person.ts'
 import { fragment, frameOf, page, seeOther, type Site } from '../respond.tsx'
@@ -24,7 +26,7 @@ export const sendMessage = async (c: Http, site: Site): Promise<Response> => {
     // Somebody who was signed out meanwhile keeps the form, and the text in it.
     person: { name: personOf(c, site.services)?.name ?? 'yourself', role: 'person' },
     idempotencyKey: nextIdempotencyKey(idempotencyKey, error),
-    answers: error && reply_to ? await answeredQuestion(site.services.database, sessionId, { id: reply_to }) : undefined,
+    answers: error && reply_to ? await questionFor(c, site, sessionId, reply_to) : undefined,
     text: error && text,
     problem: error && messageProblem(error),
     again: true,
@@ -34,6 +36,10 @@ export const sendMessage = async (c: Http, site: Site): Promise<Response> => {
   const frame = { ...frameOf(c, site), path: `/sessions/${sessionId}` }
   return page(c, <ComposerPage {...{ frame, composer }} />, STATUS[outcome.error.code])
 }
+
+// Whoever may not read the session learns nothing of the question.
+const questionFor = async (c: Http, { services }: Site, sessionId: string, id: string) =>
+  isUuid(sessionId) && (await mayReadSession(c, services, sessionId)) ? answeredQuestion(services.database, sessionId, { id }) : undefined
 
 // The form has one field: the problem need not name it.
 const messageProblem = (error: ErrorBody): Problem => {

@@ -1,7 +1,7 @@
 // The state of a session for its page: the teams and their status, the document's newest version, whether the session is idle, loops or has
 // used up its wakes.
 import type { RosterTeam, SessionState } from '../../../components/session/session-view.ts'
-import { ago, agoInWords, agoRoughly } from '../../../components/parts/time.ts'
+import { ago, agoInWords, agoRoughly, clockOrMoment } from '../../../components/parts/time.ts'
 import { receiptOf } from '../../rooms/feed/receipts.ts'
 import { missingTeams, participantOf } from '../../rooms/roster.ts'
 import { isPolling } from '../../rooms/status.ts'
@@ -38,7 +38,10 @@ export const sessionStateOf = (
     archived,
     teams,
     waitingFor: over ? 0 : missingTeams(session, rows),
-    loop: loopSince && !over ? { teams: repeating(recent, teams, services.loops.settings().posts), since: loopSince } : undefined,
+    loop:
+      loopSince && !over
+        ? { teams: repeating(recent, teams, services.loops.settings().posts), since: clockOrMoment(loopSince, now) }
+        : undefined,
     wakes: over ? undefined : wakesOf(services, wakesSince, teams),
     quietFor: over ? undefined : quietFor(services, session, participants),
     written: {
