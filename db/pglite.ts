@@ -24,7 +24,7 @@ export const openPglite = async (folder?: string, warn: (line: string) => void =
       await tx.exec('checkpoint')
       await copyFiles(filesIn(folder!), to) // other statements wait for the end of a transaction
     })
-  // Not by the seam: it frees space, and so is made on a full disk too.
+  // A checkpoint frees space: it goes past the seam, which refuses whatever writes on a full disk.
   const checkpoint = async () => {
     const { rows } = await client.query<{ bytes: number }>(JOURNAL)
     if (rows[0]!.bytes > CHECKPOINT_AFTER_BYTES) await client.exec('checkpoint')

@@ -12,7 +12,7 @@ export const createVacuum = (database: Database, appended: () => number) => {
   }
 }
 
-// A long one is no longer waited for, and goes on.
+// A vacuum that takes long is no longer waited for, and goes on.
 const unlessUnderWay = (error: unknown) => {
   if (!(error instanceof DatabaseTimeout)) throw error
 }

@@ -56,7 +56,7 @@ import { showKeys } from './shown-keys.js'
     if (seen?.isConnected) scrollBy({ top: seen.getBoundingClientRect().top - top, behavior: 'instant' })
   }
   const replace = (mine, card) => {
-    // One that waits still, beyond those that the stream names, stays with what is typed into it.
+    // A card that waits still, beyond those that the stream names, stays with what is typed into it.
     if (mine.dataset.busy !== undefined || (isOpen(mine) && isOpen(card))) return
     const typed = [...mine.querySelectorAll('textarea, input:not([type=hidden])')].filter(
       ({ value, defaultValue }) => value !== defaultValue,

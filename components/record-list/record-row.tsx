@@ -90,7 +90,7 @@ const WHOLE = 'shrink-0 whitespace-nowrap'
 const Status = ({ record: { id, type, status, session, team }, className }: { record: RecordView; className: string }) => {
   if (type === 'decision') return <span className={cn(WHOLE, className)}>{status}</span>
   const word = status === 'claimed' && team !== undefined ? 'in hand' : status
-  const all = status === 'done' || status === 'dropped' ? '?all=1' : '' // of these a board shows the newest
+  const all = status === 'done' || status === 'dropped' ? '?all=1' : '' // a board shows the newest of these
   return (
     <a href={`/sessions/${session.id}/board${all}#${itemAnchor(id)}`} className={cn(LINK, WHOLE, className)}>
       {word}

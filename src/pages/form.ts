@@ -9,3 +9,12 @@ export const formOf = async (c: Http, limit = SMALL_FORM): Promise<URLSearchPara
 /** The fields by name, with LF as line break, as in all texts here: browsers send each line break of a form as CR LF. */
 export const valuesOf = (form: URLSearchParams): Record<string, string> =>
   Object.fromEntries([...form].map(([name, value]) => [name, value.replaceAll('\r\n', '\n')]))
+
+/** What a hidden field holds as JSON; undefined for a text that is none. */
+export const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

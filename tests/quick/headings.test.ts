@@ -148,7 +148,7 @@ describe('a heading of the page is one of the outline', () => {
     expect([listed(long), shown(long)]).toEqual([[[2, 'Last']], [[2, 'Last']]])
   })
 
-  // Here too, but for numbers.
+  // A number other than 1 right after a paragraph is left out here too.
   test('whatever a list item goes on with', () => {
     const part = fc.constantFrom(
       '# One',

@@ -13,7 +13,7 @@ import { roster } from '../../stores/members.ts'
 import { itemsById, type Item } from '../../stores/records/items.ts'
 import { answerForm, formFor, type ShownForm } from '../forms/act-pages.tsx'
 import { assertActor, performAsPerson, problemOf } from '../forms/perform-as-person.ts'
-import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
+import { formOf, jsonOf, LARGE_FORM, valuesOf } from '../form.ts'
 import { seeOther, type Site } from '../respond.tsx'
 
 type Values = Record<string, string>
@@ -123,12 +123,10 @@ const changed = (values: Values, waitsFor: string[]): object => {
 }
 
 const beganWith = (was = ''): [start?: Values, waited?: string[]] => {
-  try {
-    const [start, waited] = JSON.parse(was) as [Values, string[]]
-    return [Object(start) as Values, Array.isArray(waited) ? waited : []]
-  } catch {
-    return []
-  }
+  const given = jsonOf(was)
+  if (!Array.isArray(given)) return []
+  const [start, waited] = given as [Values, string[]]
+  return [Object(start) as Values, Array.isArray(waited) ? waited : []]
 }
 
 const problemIn = (error: ErrorBody) => {

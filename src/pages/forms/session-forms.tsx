@@ -30,7 +30,7 @@ import type { Http } from '../../doors/http/http.ts'
 import { answerForm, formAgain, formFor, type ShownForm } from './act-pages.tsx'
 import { assertActor, performAsPerson, problemOf } from './perform-as-person.ts'
 import { fragment, type Site } from '../respond.tsx'
-import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
+import { formOf, jsonOf, LARGE_FORM, valuesOf } from '../form.ts'
 
 type Values = Record<string, string>
 type Teams = FieldsProps['teams']
@@ -54,19 +54,11 @@ const invite = ({ session_id }: Record<string, unknown>) => `/connect?session=${
 
 const beginning = (values: Values): Values => ({ ...values, was: JSON.stringify(values) })
 
-// What was changed of these fields since the form began with `was`; all of them where nothing was.
-const changed = (fields: Values, was = '{}'): Values => {
-  const before = startOf(was)
+// The fields that were changed since the form began with `was`; all of them where none was.
+const changed = (fields: Values, was = ''): Values => {
+  const before = Object(jsonOf(was)) as Values
   const given = Object.entries(fields).filter(([name, value]) => before[name] !== value)
   return given.length === 0 ? fields : Object.fromEntries(given)
-}
-
-const startOf = (was: string): Values => {
-  try {
-    return Object(JSON.parse(was)) as Values
-  } catch {
-    return {}
-  }
 }
 
 const FORMS = {
