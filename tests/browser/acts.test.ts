@@ -144,7 +144,7 @@ describe('the composer', () => {
     }),
   )
 
-  test('keeps the text when the server is out of reach', () =>
+  test.skipIf(!FULL)('keeps the text when the server is out of reach', () =>
     using({}, async (page) => {
       const { at, said } = await meeting()
       await asRobin(page, at)
@@ -157,7 +157,8 @@ describe('the composer', () => {
       await message(page).press('Control+Enter')
       await page.locator('#rows .row-message', { hasText: 'On a train' }).waitFor()
       expect(await said()).toHaveLength(1)
-    }))
+    }),
+  )
 
   test('is a quiet way to sign in for a stranger, and not there once the session is concluded', () =>
     using({}, async (page) => {
@@ -252,7 +253,7 @@ describe('with the keyboard alone', () => {
     }))
 })
 
-for (const script of [true, false]) {
+for (const script of shortOf([true, false], 1)) {
   test(`${script ? 'with' : 'without'} script a session is renamed, concluded after a look, resumed and reopened`, () =>
     using({ javaScriptEnabled: script }, async (page) => {
       const { at, id, get, feed } = await meeting()
@@ -506,7 +507,7 @@ test.skipIf(!FULL)('a form that is refused comes back with what was typed, and s
   }),
 )
 
-test('the history shows who wrote what, compares any two versions and brings one back, without script', () =>
+test.skipIf(!FULL)('the history shows who wrote what, compares any two versions and brings one back, without script', () =>
   using({ javaScriptEnabled: false }, async (page) => {
     const { at, id, token, get } = await meeting()
     const lines = Array.from({ length: 40 }, (_, i) => `line ${i}`)
@@ -538,7 +539,8 @@ test('the history shows who wrote what, compares any two versions and brings one
     const file = await page.request.get(`${at}/history/9.md`)
     expect(await file.text()).toContain('line 20 as of <9>\nline 21')
     expect(file.headers()['content-disposition']).toBe('attachment; filename="shipping-the-parser-v9.md"')
-  }))
+  }),
+)
 
 test.skipIf(!FULL)('the current link is checked when a person asks', () =>
   using({}, async (page, complaints) => {
@@ -564,8 +566,8 @@ const LOOKS = [
   ['dark', { colorScheme: 'dark' }],
 ] as const
 
-for (const [name, options] of shortOf(LOOKS, 1)) {
-  test(`${name}: the pages of acts render, keep their policy and do not scroll sideways`, () =>
+for (const [name, options] of LOOKS) {
+  test.skipIf(!FULL)(`${name}: the pages of acts render, keep their policy and do not scroll sideways`, () =>
     using(options, async (page, complaints) => {
       const { at, id, token } = await meeting({ title: 'word'.repeat(50) })
       await parley.post(`/sessions/${id}/doc`, { content: `${'x'.repeat(3_000)}\n<script>`, expected_version: 0 }, token)
@@ -579,7 +581,8 @@ for (const [name, options] of shortOf(LOOKS, 1)) {
         expect(await overflow(page), path).toBe(0)
       }
       expect(complaints).toEqual([])
-    }))
+    }),
+  )
 }
 
 test.skipIf(!FULL)('on a phone everything one can do lies in one menu', () =>

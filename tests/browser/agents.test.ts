@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import type { Page } from 'playwright'
 import { violations } from '../support/axe.ts'
 import { fillAgents, startAgents, tool, type Agents } from '../support/demo-agents.ts'
-import { FULL, shortOf } from '../support/full.ts'
+import { FULL } from '../support/full.ts'
 import { HOSTILE } from '../support/payloads.ts'
 import { KEY, MOBILE, openLive, serveSite, withSite } from '../support/site.ts'
 
@@ -324,7 +324,7 @@ test.skipIf(!FULL).each(['concluded', 'archived'])(
     }),
 )
 
-test('without script a person prompts, forks into a new session, interrupts and denies', () =>
+test.skipIf(!FULL)('without script a person prompts, forks into a new session, interrupts and denies', () =>
   using({ javaScriptEnabled: false }, async (page) => {
     const agents = await agentsOf()
     const session = await agents.create({ title: 'Without script' })
@@ -358,7 +358,8 @@ test('without script a person prompts, forks into a new session, interrupts and 
     await page.click('#family a:has-text("Without script")')
     expect(page.url()).toContain(session)
     await agents.finish((await agents.take())[0]!.task_id, { status: 'interrupted' })
-  }))
+  }),
+)
 
 test('a new session is opened in a worktree, and its agent begins', () =>
   using({}, async (page, complaints) => {
@@ -604,7 +605,7 @@ const LOOKS = {
   phone: MOBILE,
 } as const
 
-test.each(shortOf(Object.entries(LOOKS), 1))('pages of agents are readable for everybody: %s', async (look, options) => {
+test.skipIf(!FULL).each(Object.entries(LOOKS))('pages of agents are readable for everybody: %s', async (look, options) => {
   const demo = await serveSite()
   try {
     const { session, child } = await fillAgents(demo)

@@ -46,40 +46,44 @@ test('a team that falls asleep gets its own dot and word while the page is open,
   })
 }, 60_000)
 
-test('when the wakes are used up the open page says so, until a person writes', async () => {
-  const { at, id, say, sleep, useUp } = await meeting()
-  await using({}, async (page, complaints) => {
-    await asRobin(page, at)
-    const { answer } = await sleep()
-    await useUp()
-    const strip = page.locator('#wakes')
-    await strip.waitFor({ timeout: 10_000 })
-    expect(await strip.innerText()).toMatch(
-      /^Since \d\d:\d\d UTC messages have woken sleeping teams 2 times, without a word from a person\./,
-    )
-    await page.getByRole('link', { name: 'Needs a person' }).waitFor()
-    const chip = page.locator('#roster li', { hasText: "Bea's Team" })
-    await chip.getByText('asleep', { exact: true }).waitFor()
-    expect(await chip.getAttribute('title')).toMatch(/; only a message to it or from a person wakes it$/)
-    expect(await chip.getByText('Asleep, only a message to it or from a person wakes it').count()).toBe(1)
-    expect(await violations(page)).toEqual([])
-    await say('This wakes nobody.')
-    await using({}, async (home) => {
-      await home.goto('/')
-      const row = home.locator(`#s-${id}`)
-      expect(await row.getByText('Needs a person').getAttribute('title')).toBe('Messages wake its sleeping teams no more')
-      await home.locator('#figures').getByText('1 asleep').waitFor() // presence is written once a second
+test.skipIf(!FULL)(
+  'when the wakes are used up the open page says so, until a person writes',
+  async () => {
+    const { at, id, say, sleep, useUp } = await meeting()
+    await using({}, async (page, complaints) => {
+      await asRobin(page, at)
+      const { answer } = await sleep()
+      await useUp()
+      const strip = page.locator('#wakes')
+      await strip.waitFor({ timeout: 10_000 })
+      expect(await strip.innerText()).toMatch(
+        /^Since \d\d:\d\d UTC messages have woken sleeping teams 2 times, without a word from a person\./,
+      )
+      await page.getByRole('link', { name: 'Needs a person' }).waitFor()
+      const chip = page.locator('#roster li', { hasText: "Bea's Team" })
+      await chip.getByText('asleep', { exact: true }).waitFor()
+      expect(await chip.getAttribute('title')).toMatch(/; only a message to it or from a person wakes it$/)
+      expect(await chip.getByText('Asleep, only a message to it or from a person wakes it').count()).toBe(1)
+      expect(await violations(page)).toEqual([])
+      await say('This wakes nobody.')
+      await using({}, async (home) => {
+        await home.goto('/')
+        const row = home.locator(`#s-${id}`)
+        expect(await row.getByText('Needs a person').getAttribute('title')).toBe('Messages wake its sleeping teams no more')
+        await home.locator('#figures').getByText('1 asleep').waitFor() // presence is written once a second
+      })
+      expect(parley.services.peeks.held).toBe(1)
+      await strip.getByRole('link', { name: 'Write to them' }).click()
+      await page.keyboard.type('Go on.')
+      await page.keyboard.press('Control+Enter')
+      await strip.waitFor({ state: 'hidden', timeout: 10_000 })
+      expect(await answer).toMatchObject({ unread: 2, wake: true })
+      expect(await page.getByRole('link', { name: 'Needs a person' }).count()).toBe(0)
+      expect(complaints).toEqual([])
     })
-    expect(parley.services.peeks.held).toBe(1)
-    await strip.getByRole('link', { name: 'Write to them' }).click()
-    await page.keyboard.type('Go on.')
-    await page.keyboard.press('Control+Enter')
-    await strip.waitFor({ state: 'hidden', timeout: 10_000 })
-    expect(await answer).toMatchObject({ unread: 2, wake: true })
-    expect(await page.getByRole('link', { name: 'Needs a person' }).count()).toBe(0)
-    expect(complaints).toEqual([])
-  })
-}, 60_000)
+  },
+  60_000,
+)
 
 test.skipIf(!FULL)(
   'a session in which nothing happens and whose teams sleep is idle on the home page, with a dot of its own',

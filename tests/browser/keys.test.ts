@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { linkForPerson } from '../../src/process/sign-ins.ts'
 import { violations } from '../support/axe.ts'
-import { shortOf } from '../support/full.ts'
+import { FULL, shortOf } from '../support/full.ts'
 import { KEY, MOBILE, withSite } from '../support/site.ts'
 
 const { parley, using, asRobin } = withSite()
@@ -13,7 +13,7 @@ const LOOKS = {
   phone: MOBILE,
 } as const
 
-test.each([true, false])(
+test.each(shortOf([true, false], 1))(
   'a key is made, shown once and revoked; with the script (%s) it is copied by a button',
   async (javaScriptEnabled) => {
     await using({ javaScriptEnabled, permissions: ['clipboard-read', 'clipboard-write'] }, async (page, complaints) => {
@@ -54,7 +54,7 @@ test('another browser that is signed out there loses its page at once', async ()
   )
 }, 60_000)
 
-test.each(shortOf(Object.entries(LOOKS), 1))(
+test.skipIf(!FULL).each(Object.entries(LOOKS))(
   'the pages of keys and invitations are readable for everybody, %s',
   async (_, look) => {
     const { session_id } = await parley.post('/sessions', {

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Page } from 'playwright'
 import { thatCanBeCut } from '../support/proxy.ts'
 import { violations } from '../support/axe.ts'
-import { FULL } from '../support/full.ts'
+import { FULL, shortOf } from '../support/full.ts'
 import { MOBILE, openLive, withSite } from '../support/site.ts'
 
 const { parley, using, robin, asRobin } = withSite()
@@ -108,7 +108,7 @@ test.skipIf(!FULL)('an answer that came while the page was cut off is marked whe
   }),
 )
 
-for (const script of [true, false])
+for (const script of shortOf([true, false], 1))
   test(`a question to a person is answered on the page, ${script ? 'with' : 'without'} script, by those who are signed in`, () =>
     using({ javaScriptEnabled: script, viewport: { width: 390, height: 844 } }, async (page, complaints) => {
       const { path, alex, say } = await room()

@@ -4,7 +4,7 @@ import type { Page } from 'playwright'
 import { violations } from '../support/axe.ts'
 import { demoTranscript } from '../support/demo-transcript.ts'
 import { indexed, trace, type Step } from '../support/history.ts'
-import { FULL, shortOf } from '../support/full.ts'
+import { FULL } from '../support/full.ts'
 import { MOBILE, withSite } from '../support/site.ts'
 
 const TURNS = 1_050
@@ -208,17 +208,21 @@ test('a hit of the search leads to its event', () =>
     expect(complaints).toEqual([])
   }))
 
-for (const colorScheme of shortOf(['light', 'dark'] as const, 1))
-  test(`${colorScheme}: folded and unfolded it hinders nobody, wide or at 390 px, and nothing scrolls sideways`, async () => {
-    for (const options of [{ viewport: { width: 1280, height: 800 } }, MOBILE])
-      await using({ ...options, colorScheme }, async (page, complaints) => {
-        for (const path of [at, `${at}/turns/2`, `${at}/turns/4`]) {
-          await page.goto(path)
-          expect(await violations(page, colorScheme)).toEqual([])
-          await unfoldAll(page)
-          if (options === MOBILE) await page.getByText('Turns 4').click()
-          expect([path, await violations(page, colorScheme), await sideways(page)]).toEqual([path, [], 0])
-        }
-        expect(complaints).toEqual([])
-      })
-  }, 60_000)
+for (const colorScheme of ['light', 'dark'] as const)
+  test.skipIf(!FULL)(
+    `${colorScheme}: folded and unfolded it hinders nobody, wide or at 390 px, and nothing scrolls sideways`,
+    async () => {
+      for (const options of [{ viewport: { width: 1280, height: 800 } }, MOBILE])
+        await using({ ...options, colorScheme }, async (page, complaints) => {
+          for (const path of [at, `${at}/turns/2`, `${at}/turns/4`]) {
+            await page.goto(path)
+            expect(await violations(page, colorScheme)).toEqual([])
+            await unfoldAll(page)
+            if (options === MOBILE) await page.getByText('Turns 4').click()
+            expect([path, await violations(page, colorScheme), await sideways(page)]).toEqual([path, [], 0])
+          }
+          expect(complaints).toEqual([])
+        })
+    },
+    60_000,
+  )

@@ -12,7 +12,7 @@ import { withHubsOfTheirOwn } from '../support/hub-and-clients.ts'
 import { until } from '../support/runner.ts'
 import { smallDisk } from '../support/small-disk.ts'
 import { claudeLine } from '../support/transcripts.ts'
-import { FULL } from '../support/full.ts'
+import { FULL, shortOf } from '../support/full.ts'
 import { armed, meeting, sessionFiles } from '../support/watching.ts'
 
 const LONG_MS = 180_000
@@ -254,7 +254,7 @@ const codexHome = async (hub: Hub) => {
   return { home, env, keep, watch }
 }
 
-for (const others of [[], ['gemini']])
+for (const others of shortOf([['gemini'], []], 1))
   test(
     `disconnect ends the watch of Codex that runs, ${others.length === 0 ? 'where nothing else is connected' : 'also beside another client'}: nothing is told or kept any more`,
     async () => {

@@ -162,7 +162,7 @@ test.skipIf(!FULL)(
   LONG_MS,
 )
 
-test(
+test.skipIf(!FULL)(
   'a full disk: one line and an end, and nobody is woken without end',
   async () => {
     const hub = await hubWith()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { git, until } from '../support/runner.ts'
 import type { RunnerHub } from '../support/runner-hub.ts'
 import { LONG_MS, steps, withRunners } from '../support/runner-scene.ts'
-import { FULL } from '../support/full.ts'
+import { FULL, shortOf } from '../support/full.ts'
 import { whileBusy } from '../support/cpu.ts'
 
 const { scene } = withRunners()
@@ -240,7 +240,7 @@ test(
   LONG_MS,
 )
 
-for (const how of ['interrupted', 'refused', 'silent'] as const)
+for (const how of shortOf(['silent', 'interrupted', 'refused'] as const, 1))
   test(
     `the next task of a session begins once the CLI of the one before has ended, which the hub has given up (${how})`,
     async () => {
@@ -293,10 +293,12 @@ test(
   LONG_MS,
 )
 
-for (const [what, act, said] of [
+const ENDS = [
   ['a revoked key', (hub: RunnerHub) => hub.revoke(), 'This key was revoked.'],
   ['another runner in its place', (hub: RunnerHub) => hub.takePlace(), 'Another runner of this name has registered.'],
-] as const)
+] as const
+
+for (const [what, act, said] of shortOf(ENDS, 1))
   test(
     `${what} ends the CLIs and the runner, with a sentence`,
     async () => {

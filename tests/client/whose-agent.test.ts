@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { within } from '../support/fake-client.ts'
 import { withHub } from '../support/hub-and-clients.ts'
-import { FULL } from '../support/full.ts'
+import { FULL, shortOf } from '../support/full.ts'
 import { armed, idleAt, meeting } from '../support/watching.ts'
 
 const LONG_MS = 120_000
@@ -10,10 +10,12 @@ const SHORT_MS = 1_500
 
 const { hub, home, client } = withHub()
 
-for (const [where, folders] of [
+const PLACES = [
   ['one folder', ['', '']],
   ['two folders', ['one', 'two']],
-] as const)
+] as const
+
+for (const [where, folders] of shortOf(PLACES, 1))
   test(
     `two agents of one home in ${where} are each woken for their own team alone`,
     async () => {

@@ -7,6 +7,7 @@ import type { KeyScope } from '../../src/core/key-scopes.ts'
 import { inputSchema } from '../../src/doors/rest/json-schema.ts'
 import { keyRowOf } from '../../src/operations/operation.ts'
 import { endSignIn } from '../../src/process/sign-ins.ts'
+import { FULL } from '../support/full.ts'
 import { bearer, keyOf, signInIdOf } from '../support/keys.ts'
 import {
   cookieOf,
@@ -150,6 +151,7 @@ const inPlace = ({ input: { shape } }: Operation, id: string) =>
 test('what a refusal tells to do is not refused in its turn', async () => {
   const wrong: unknown[] = []
   const callersNow: Record<string, As> = { ...callers, full: { headers: bearer(await keyOf(parley, 'full')) } }
+  const tried = new Set<string>()
   const lacksRights = ({ error }: any) => error?.code === 'unauthorized' || error?.code === 'forbidden'
   for (const operation of operations) {
     const told = new Map<string, string>()
@@ -162,6 +164,9 @@ test('what a refusal tells to do is not refused in its turn', async () => {
     for (const [message, who] of told) {
       const step = stepIn(message)
       if (message.includes('end your turn')) continue // it may, and not this of its own session
+      const alike = `${operation.callers.map(({ kind }) => kind).join()}: ${message}`
+      if (!FULL && tried.has(alike)) continue // the long form takes the step for each operation
+      tried.add(alike)
       if (!step) wrong.push([operation.fullName, who, message, 'names no step'])
       else {
         const place = await room(viaRest(parley))

@@ -55,30 +55,38 @@ test('operator-key on a copy makes a key for the copy, and everybody stays signe
   await onServerOf(copy, async ({ url }) => expect(await signsIn(url, keyIn(output))).toBe(true))
 }, 180_000)
 
-test('import on a copy fills the copy, and nothing arrives at the server', async () => {
-  const copy = copyTo(place())
-  const id = crypto.randomUUID()
-  const path = join(scratch, `${id}.jsonl`)
-  writeFileSync(path, `${claudeLine(1, 'user', 'Zebrafish hatch', { session: id })}\n`)
-  const { code, output } = await runServer(['import', path], { DATA_DIR: copy })
-  expect([code, output.trim()]).toEqual([0, 'Imported 1 event from 1 transcript.'])
-  const found = async (url: string) => {
-    const answer = await fetch(`${url}/api/history/search_sessions`, { method: 'POST', body: '{"query":"zebrafish"}' })
-    return ((await answer.json()) as { data: { results: unknown[] } }).data.results.length > 0
-  }
-  expect(await found(live.url)).toBe(false)
-  await onServerOf(copy, async ({ url }) => expect(await found(url)).toBe(true))
-}, 180_000)
+test.skipIf(!FULL)(
+  'import on a copy fills the copy, and nothing arrives at the server',
+  async () => {
+    const copy = copyTo(place())
+    const id = crypto.randomUUID()
+    const path = join(scratch, `${id}.jsonl`)
+    writeFileSync(path, `${claudeLine(1, 'user', 'Zebrafish hatch', { session: id })}\n`)
+    const { code, output } = await runServer(['import', path], { DATA_DIR: copy })
+    expect([code, output.trim()]).toEqual([0, 'Imported 1 event from 1 transcript.'])
+    const found = async (url: string) => {
+      const answer = await fetch(`${url}/api/history/search_sessions`, { method: 'POST', body: '{"query":"zebrafish"}' })
+      return ((await answer.json()) as { data: { results: unknown[] } }).data.results.length > 0
+    }
+    expect(await found(live.url)).toBe(false)
+    await onServerOf(copy, async ({ url }) => expect(await found(url)).toBe(true))
+  },
+  180_000,
+)
 
-test('reindex on a copy asks nothing of the server, which may be frozen', async () => {
-  const copy = copyTo(place())
-  process.kill(live.pid, 'SIGSTOP')
-  try {
-    expect(await runServer(['reindex'], { DATA_DIR: copy })).toMatchObject({ code: 0 })
-  } finally {
-    process.kill(live.pid, 'SIGCONT')
-  }
-}, 180_000)
+test.skipIf(!FULL)(
+  'reindex on a copy asks nothing of the server, which may be frozen',
+  async () => {
+    const copy = copyTo(place())
+    process.kill(live.pid, 'SIGSTOP')
+    try {
+      expect(await runServer(['reindex'], { DATA_DIR: copy })).toMatchObject({ code: 0 })
+    } finally {
+      process.kill(live.pid, 'SIGCONT')
+    }
+  },
+  180_000,
+)
 
 const WAYS = [
   ['cp -r without the socket', 'mkdir "$2" && cp -r "$1/pg" "$1/lock" "$2"'],

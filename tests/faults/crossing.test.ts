@@ -83,7 +83,7 @@ describe.each(HERE)('on %s', (engine) => {
     MAY_TAKE_MS,
   )
 
-  test(
+  test.skipIf(!FULL)(
     'at an agent’s pace every team gets through',
     async () => {
       await together(async (parleys) => {

@@ -12,7 +12,7 @@ import { NAUGHTY_BODIES, NAUGHTY_TEXTS } from './fuzz/naughty.ts'
 import { fieldsOfForms, filledPath, READ_FIELDS, type Route } from './fuzz/routes.ts'
 import { ask, openScene, something, type Something, type Answered, type Scene, type Sent } from './fuzz/scene.ts'
 
-const RUNS = FULL ? 2_000 : 12
+const RUNS = FULL ? 2_000 : 8
 const HOW = { numRuns: RUNS, endOnFailure: true, ...DRAWN } // to shrink a call that hangs would take minutes
 const LIMIT_MS = FULL ? 1_800_000 : 180_000 // for what hangs
 const LONGEST_TURN_MS = 50

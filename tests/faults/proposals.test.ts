@@ -189,7 +189,7 @@ describe.each(HERE)('on %s', (engine) => {
     MAY_TAKE_MS,
   )
 
-  test(
+  test.skipIf(!FULL)(
     'kill after kill, what was proposed and decided is there once [P2] [E15]',
     async () => {
       const room = await openRoom(servers[0]!.url, 1)

@@ -64,7 +64,7 @@ for (const [engine] of shortOf(engines.toReversed(), 1)) {
         await nothingIsLeft()
       })
 
-      test.each([2, 3])('leaves nothing behind when look %d at its link fails', async (look) => {
+      test.each(shortOf([2, 3], 1))('leaves nothing behind when look %d at its link fails', async (look) => {
         const { alex, open } = await shared()
         await parley.database.query('insert into failing values ($1)', [look])
         const response = await open(path)
@@ -98,7 +98,7 @@ for (const [engine] of shortOf(engines.toReversed(), 1)) {
       })
     })
 
-    test.each(PATHS)(
+    test.each(shortOf(PATHS, 2))(
       '%s ends with the team that leaves, and with the key that a person signed in by',
       async (path) => {
         const call = viaRest(parley)
