@@ -12,11 +12,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, join, relative } from 'node:path'
-import { PassThrough } from 'node:stream'
-import { runClient } from '../../src/client/commands.ts'
 import { entriesOf, keepEntry } from '../../src/client/watch/sessions.ts'
 import { newSecret, uuid7 } from '../../src/core/ids.ts'
-import { shortOf } from '../support/full.ts'
 import { buildClient, newHome, RUNTIME, type Home } from '../support/client.ts'
 
 const HUB = 'http://127.0.0.1:9/mcp' // nothing listens there: settings are written all the same
@@ -27,12 +24,12 @@ beforeAll(buildClient, 60_000)
 afterEach(() => home?.drop())
 
 const connected = async (client: string, ...more: string[]) => {
-  const ran = await home.run(['connect', client, '--yes', ...more])
+  const ran = await home.runHere(['connect', client, '--yes', ...more])
   expect(ran).toMatchObject({ code: 0 })
   return ran
 }
 const disconnected = async (client: string, ...more: string[]) =>
-  expect(await home.run(['disconnect', client, '--yes', ...more])).toMatchObject({ code: 0 })
+  expect(await home.runHere(['disconnect', client, '--yes', ...more])).toMatchObject({ code: 0 })
 
 const CLIENTS = {
   claude: { files: ['.claude.json', '.claude/settings.json'], servers: 'mcpServers' },
@@ -62,8 +59,7 @@ const TOML_TEXTS: Record<string, string> = {
   'line ends of Windows': 'model = "o3"\r\n[tools]\r\nweb = true\r\n',
 }
 
-// One piece of code edits the three files of JSON: the short form has one of them, beside that of TOML.
-for (const [client, { files, servers }] of shortOf(Object.entries(CLIENTS), 2))
+for (const [client, { files, servers }] of Object.entries(CLIENTS))
   describe(`${client}: disconnect leaves every byte as it was`, () => {
     for (const [name, text] of Object.entries(client === 'codex' ? TOML_TEXTS : JSON_TEXTS))
       test(name, async () => {
@@ -207,31 +203,12 @@ test('the change is shown, and what it allows is said, before anything is writte
 })
 
 // Runs a command as at a terminal, and says yes once `meanwhile` has happened.
-const answered = async (words: string[], meanwhile: () => void) => {
-  const input = Object.assign(new PassThrough(), { isTTY: true })
-  const said = { out: '', err: '' }
-  const out = {
-    write(text: string) {
-      said.out += text
-      if (!text.endsWith('[y/N] ')) return
-      meanwhile()
-      setImmediate(() => input.write('y\n')) // once it listens
-    },
-  }
-  const { program } = home
-  const code = await runClient(words, {
-    env: {},
-    home: home.home,
-    folder: home.home,
-    program,
-    runtime: RUNTIME,
-    pid: process.pid,
-    input,
-    out,
-    err: { write: (text) => (said.err += text) },
+const answered = (words: string[], meanwhile: () => void) =>
+  home.runHere(words, (text, input) => {
+    if (!text.endsWith('[y/N] ')) return
+    meanwhile()
+    setImmediate(() => input.write('y\n')) // once it listens
   })
-  return { code, ...said }
-}
 
 test('a settings file that its client writes while the person looks at the change keeps what was written, and nothing is changed', async () => {
   const files = CLIENTS.claude.files

@@ -12,8 +12,8 @@ import { databaseOf, HERE } from './engines.ts'
 import { FULL } from '../support/full.ts'
 
 const RUNNERS = FULL ? 5 : 2
-const SESSIONS = FULL ? 10 : 3
-const PROMPTS = FULL ? 5 : 2 // to each session
+const SESSIONS = FULL ? 10 : 4
+const PROMPTS = FULL ? 5 : 3 // to each session
 const KILLS = FULL ? 32 : 2 // of runners
 const ALL_ENDED_WITHIN_MS = 240_000
 const LINES = 8 // that each CLI prints

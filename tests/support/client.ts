@@ -3,6 +3,8 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { runClient } from '../../src/client/commands.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 export const BUILT = join(ROOT, 'public/client.mjs')
@@ -47,6 +49,21 @@ export const newHome = (link: string, version = '0.1.0-btest') => {
     },
     read: (name: string): string | undefined => (existsSync(path(name)) ? readFileSync(path(name), 'utf8') : undefined),
     run: (words: string[], options: RunOptions = {}, which = program) => outcomeOf(start(home, [which, ...words], options)),
+    /** The same without a process of its own, in a fifth of the time. `hears`: what the program says, as it says it; undefined where nobody
+     *  is at a terminal. */
+    async runHere(words: string[], hears?: (text: string, input: PassThrough) => void): Promise<Ran> {
+      const input = Object.assign(new PassThrough(), { isTTY: hears !== undefined })
+      const said = { out: '', err: '' }
+      const out = {
+        write(text: string) {
+          said.out += text
+          hears?.(text, input)
+        },
+      }
+      const err = { write: (text: string) => (said.err += text) }
+      const code = await runClient(words, { env: {}, home, folder: home, program, runtime: RUNTIME, pid: process.pid, input, out, err })
+      return { code, ...said }
+    },
     start: (words: string[], options: RunOptions = {}) => start(home, [program, ...words], options),
     drop: () => rmSync(folder, { recursive: true, force: true }),
   }
