@@ -19,12 +19,13 @@ import { runnerTopic } from '../topics.ts'
 import { sessionAnswer, sessionRow } from './session-answer.ts'
 
 /** `stop` interrupts and holds what is queued until `start`. `delete` archives: the running task is interrupted, queued ones end as
- *  interrupted, the session's keys are revoked, and it takes no writes until `start` brings it back; nothing is lost. Each of them again
- *  changes nothing. An agent may manage those below it, and not itself (403). 409 for `stop` where there is no agent. */
+ *  interrupted, the session's keys are revoked, and it takes no writes until `start` brings it back, with its log and document, without
+ *  what was queued and without those keys. Each of them again changes nothing. An agent may manage those below it, and not itself (403).
+ *  409 for `stop` where there is no agent. */
 export const manageSession = op({
   name: 'manage_session',
   summary:
-    'stop interrupts an agent and holds its queue, start lets it go on, delete archives the session (start brings it back; nothing is lost).',
+    'stop interrupts an agent and holds its queue, start lets it go on, delete archives the session: what is queued ends, its keys are revoked, its log stays; start reopens it.',
   route: toolRoute('manage_session'),
   callers: [key, person],
   keyRow: ACTORS,

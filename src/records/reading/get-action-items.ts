@@ -14,7 +14,7 @@ import { rememberNamed } from './remembered.ts'
  *  for one item and for fifty. */
 export const getActionItems = op({
   name: 'get_action_items',
-  summary: 'Approved action items of all sessions, newest first, with owner, meeting and where they came from.',
+  summary: 'Approved action items of all sessions that you may read, newest first, with owner, meeting and where they came from.',
   route: toolRoute('get_action_items'),
   callers: CALLERS,
   keyRow: RECORD_READERS,

@@ -13,12 +13,13 @@ import { rememberNamed } from './remembered.ts'
  *  words as well; search_content also finds what is misspelt. The number of statements is the same for one decision and for fifty. */
 export const getDecisions = op({
   name: 'get_decisions',
-  summary: 'Decisions of all sessions, newest first, with who decided, the meeting and where they came from.',
+  summary:
+    'Decisions of all sessions that you may read, newest first, withdrawn ones too, with who decided, the meeting and where they came from.',
   route: toolRoute('get_decisions'),
   callers: CALLERS,
   keyRow: RECORD_READERS,
   effect: 'read',
-  searchHint: 'decisions in force',
+  searchHint: 'decisions of all sessions',
   example: {},
   input: z.strictObject({
     search: text(1, 200).optional().describe('Words of its title or description.'),
