@@ -21,6 +21,7 @@ interface Entry extends Seen {
 }
 
 const TEAMS_KEPT = 10_000
+const NO_CURSORS = { seenCursor: 0, deliveredCursor: 0, addressedCursor: 0 }
 
 /** The teams that this process has seen since it last wrote them to the database. */
 export class Presence {
@@ -69,6 +70,13 @@ export class Presence {
     for (const [team, entry] of this.#entries) if (entry.sessionId === sessionId) this.#entries.delete(team) // a wait that is held moves no other
   }
 
+  /** The database may have been replaced by an older copy, whose cursors count. Those of the last second, which are only here, are lost: what
+   *  was delivered then is delivered once more to whoever waits without a cursor. */
+  forgetAllCursors() {
+    this.#delivered.clear()
+    for (const entry of this.#entries.values()) Object.assign(entry, NO_CURSORS)
+  }
+
   #forget({ teamId, deliveredCursor }: Entry) {
     this.#entries.delete(teamId)
     if (deliveredCursor > 0) this.#delivered.set(teamId, deliveredCursor)
@@ -77,9 +85,8 @@ export class Presence {
   #entry(sessionId: string, teamId: string): Entry {
     let entry = this.#entries.get(teamId)
     if (!entry) {
-      const cursors = { seenCursor: 0, deliveredCursor: 0, addressedCursor: 0 }
       const times = { lastSeenMs: 0, pollingUntilMs: undefined, sleptMs: undefined, sleepingUntilMs: undefined }
-      this.#entries.set(teamId, (entry = { sessionId, teamId, ...cursors, ...times, polls: 0, sleeps: 0, dirty: false }))
+      this.#entries.set(teamId, (entry = { sessionId, teamId, ...NO_CURSORS, ...times, polls: 0, sleeps: 0, dirty: false }))
     }
     return entry
   }

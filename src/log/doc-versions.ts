@@ -18,5 +18,7 @@ export const createDocVersions = () => {
 
     /** The document's version: `known` by an earlier lookup, or newer. No older than any write that was answered here before. */
     of: (sessionId: string, known: number): number => Math.max(known, versions.get(sessionId) ?? 0),
+
+    forget: () => versions.clear(),
   }
 }

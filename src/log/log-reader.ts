@@ -37,6 +37,7 @@ export class LogReader {
   #waiter: Waiter
   #mayHaveMore: boolean
   #newest: number
+  #scanned = 0 // up to here there is nothing more for this reader: what an agent prints is not read again with each line that follows
   #pick: Pick | undefined
   /** When this process learned of the event that ended the last `next`, by performance.now(); undefined when none did. */
   wokenAt: number | undefined
@@ -81,6 +82,7 @@ export class LogReader {
         await this.#waiter.woken()
         if (over || this.services.stopping.aborted) break
         if (this.#waiter.hasEnded) refusePurged(this.sessionId)
+        if (this.#waiter.isReset) this.#scanned = 0
         this.#newest = Math.max(this.#newest, this.#waiter.newestWoken ?? 0)
         const { wokenAt } = this.#waiter
         const next = this.services.waiters.subscribe(this.sessionId) // before reading, or what lands in between is missed
@@ -98,12 +100,14 @@ export class LogReader {
   }
 
   #read(): Page | Promise<Page> {
-    const page = this.services.eventsAfter(this.sessionId, this.cursor, this.trace, this.#newest)
-    return page instanceof Promise ? page.then((read) => this.#passed(read)) : this.#passed(page)
+    const known = this.#newest
+    const page = this.services.eventsAfter(this.sessionId, Math.max(this.cursor, this.#scanned), this.trace, known)
+    return page instanceof Promise ? page.then((read) => this.#passed(read, known)) : this.#passed(page, known)
   }
 
-  #passed(page: Page): Page | Promise<Page> {
+  #passed(page: Page, known: number): Page | Promise<Page> {
     this.cursor = page.events.at(-1)?.sequence ?? this.cursor
+    if (!page.hasMore && known !== Infinity) this.#scanned = known // numbers are committed in their order
     this.#mayHaveMore = page.hasMore
     this.#newest = this.cursor
     if (!this.#pick) return page

@@ -30,8 +30,13 @@ export class Waiters {
     if (subscribed) wakeEach(subscribed, newest)
   }
 
+  /** Wakes everybody. What they knew of their topics may be wrong: the database may have been replaced by an older copy. */
   wakeAll() {
-    for (const subscribed of this.#byTopic.values()) wakeEach(subscribed, 0)
+    for (const subscribed of this.#byTopic.values()) {
+      subscribed.newestWoken = 0
+      for (const waiter of subscribed.waiters) waiter.isReset = true
+      wakeEach(subscribed, 0)
+    }
   }
 
   /** The topic's subject, as a session, is being deleted: wakes those who wait for it, and tells them. */
@@ -68,6 +73,8 @@ export class Waiter {
   #resolve: (() => void) | undefined
   /** Whether the topic's subject is being deleted. */
   hasEnded = false
+  /** Whether what its owner knew of the topic may be wrong. */
+  isReset = false
   /** When this process learned of what woke it, by performance.now(). */
   wokenAt: number | undefined
 

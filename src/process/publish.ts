@@ -98,6 +98,7 @@ export const createPublisher = (database: Database, { metrics, loops, notifier, 
   /** Drops all caches, wakes everybody, and has all sessions compared with the index. Any may have grown without a notification, or the
    *  database may have been replaced by an older copy. */
   const anyMayHaveGrown = () => {
+    docVersions.forget()
     forget()
     indexer.compareAll()
   }

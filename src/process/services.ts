@@ -75,7 +75,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
   const status: StatusWatch = createStatus({ database, notifier, instance, metrics }, () => services)
   const askedAt = performance.now()
   clock.set(await writePresence(database, [], config.CLAIM_LEASE), askedAt)
-  await listenToPeers(database, { notifier, settings, publisher, credentials, status })
+  await listenToPeers(database, { presence, notifier, settings, publisher, credentials, status })
   await notifier?.ready()
   const own = processJobs({ database, config, clock, presence, loops, settings, notifier, publisher, status, stopping: stopping.signal })
 
@@ -183,6 +183,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
 }
 
 interface Peers {
+  presence: Presence
   notifier: Notifier | undefined
   settings: SavedSettings
   publisher: Publisher
@@ -190,7 +191,7 @@ interface Peers {
   status: StatusWatch
 }
 
-const listenToPeers = (database: Database, { notifier, settings, publisher, credentials, status }: Peers): Promise<void> => {
+const listenToPeers = (database: Database, { presence, notifier, settings, publisher, credentials, status }: Peers): Promise<void> => {
   const reloadSettings = () => void settings.reload().catch(() => {}) // what is known stays active
   const onNotification = (payload: string) => {
     const news = notifier?.receive(payload)
@@ -202,6 +203,7 @@ const listenToPeers = (database: Database, { notifier, settings, publisher, cred
   const connected = (others: Promise<boolean>) => {
     notifier?.onListening(others)
     publisher.anyMayHaveGrown()
+    presence.forgetAllCursors()
     credentials.forget()
     reloadSettings()
   }
