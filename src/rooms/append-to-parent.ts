@@ -2,7 +2,7 @@
 // wait that it holds anyway.
 import { shortened } from '../core/events/event-text.ts'
 import type { Context } from '../operations/context.ts'
-import { sessionById, type Session } from '../stores/sessions.ts'
+import { lockSession, type Session } from '../stores/sessions.ts'
 
 const TEXT_CHARACTERS = 2_000
 
@@ -14,10 +14,11 @@ export interface Finished {
   text: string
 }
 
-/** Leaves `subsession_finished` in the parent's log, unless that is closed or there is none; also while it is archived: once restored it has what its children did. */
+/** Leaves `subsession_finished` in the parent's log, unless that is closed, or just being closed, or there is none; also while it is
+ *  archived: once restored it has what its children did. */
 export const appendToParent = async (context: Context, session: Session, { text, ...finished }: Finished): Promise<void> => {
   if (session.parentSessionId === null) return
-  const parent = await sessionById(context.queries, session.parentSessionId)
+  const parent = await lockSession(context.queries, session.parentSessionId)
   if (!parent || parent.status === 'closed') return
   const { text: title } = shortened(session.title)
   const event = { event: 'subsession_finished', session_id: session.id, title, ...finished }

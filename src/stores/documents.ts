@@ -72,7 +72,8 @@ export const documentBefore = async (
   return row ?? { content: '', version: 0 }
 }
 
-/** Writes a new version and its history row. The caller holds the session's lock and has compared versions. */
+/** Writes a new version and its history row. The caller holds the session's lock and has compared versions. A clock that was set back makes
+ *  no version older than the events and versions before it. */
 export const writeDocument = async (
   { db }: Queries,
   sessionId: string,
@@ -87,7 +88,15 @@ export const writeDocument = async (
   const { version } = doc!
   const [row] = await db
     .insert(sessionDocHistory)
-    .values({ sessionId, version, content, writtenByTeamId: by.teamId ?? null, writtenBy: by.name, writtenAt: sql`clock_timestamp()` })
+    .values({
+      sessionId,
+      version,
+      content,
+      writtenByTeamId: by.teamId ?? null,
+      writtenBy: by.name,
+      writtenAt: sql`greatest(clock_timestamp(), (select last_event_at from sessions where id = ${sessionId}),
+        (select written_at from session_doc_history where session_id = ${sessionId} and version = ${asBigint(version - 1)}))`,
+    })
     .returning({ at: sessionDocHistory.writtenAt })
   return { version, at: row!.at }
 }

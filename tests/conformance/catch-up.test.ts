@@ -68,6 +68,16 @@ throughEveryDoor((call, parley) => {
       ])
     })
 
+    test('tells what changed in the doc where the clock was set back too', async () => {
+      const { id, alex, bea } = await room(call)
+      await parley().database.query(`update sessions set last_event_at = now() + interval '1 hour' where id = $1`, [id])
+      const { cursor } = await say(alex, 'one')
+      await done(bea('wait_for_messages', { since_cursor: cursor, timeout: 0 }))
+      await done(alex('update_session_doc', { content: '## Plan\n', expected_version: 0 }))
+      await say(alex, 'two')
+      expect((await caughtUp(bea)).doc).toMatchObject({ version: 1, since_version: 0 })
+    })
+
     test('ends with what was said last, in order, with ids that read it whole', async () => {
       const { id, alex, bea } = await room(call)
       const long = HOSTILE.repeat(2_000)

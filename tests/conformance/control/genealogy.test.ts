@@ -1,8 +1,9 @@
 // Forks go on from a point of a session, subsessions work for one.
 import { expect, test } from 'bun:test'
 import { controlScene, controlWith } from '../../support/control-scene.ts'
+import { holdLock } from '../../support/held-lock.ts'
 import { bearer } from '../../support/keys.ts'
-import { cookieOf, done, onEveryEngine, refused, room, viaRest, type Call } from '../../support/parley.ts'
+import { cookieOf, done, onEveryEngine, refused, room, soon, viaRest, type Call } from '../../support/parley.ts'
 import { called, runnerAt, said } from '../../support/played-runner.ts'
 
 onEveryEngine((parley) => {
@@ -204,6 +205,21 @@ onEveryEngine((parley) => {
     await Promise.all([...ends, ...posts].map((answer) => done(answer)))
     const told = (await log()).filter(({ event }) => event === 'subsession_finished')
     expect(told.map((finished) => finished.session_id).toSorted()).toEqual(children.toSorted())
+  })
+
+  test('a subsession that ends while its parent is being concluded leaves nothing behind the conclusion', async () => {
+    if (parley().engine === 'pglite') return // has one transaction at a time
+    const { database } = parley()
+    const { call, key, session_id, log } = await scene()
+    const child = await done(call('send_prompt', { session_id, prompt: 'A part.', mode: 'subsession' }))
+    const release = await holdLock(database, `update sessions set status = 'closed', closed_at = now() where id = '${session_id}'`)
+    const as = { headers: bearer(key) }
+    const ending = done(viaRest(parley())('conclude_session', { session_id: child.session_id, summary_section: 'Done.' }, as))
+    const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+    await soon('it waits for the parent', async () => (await database.query(waiting)).length > 0)
+    await release()
+    await ending
+    expect((await log()).filter(({ event }) => event === 'subsession_finished')).toEqual([])
   })
 
   test('forks and parts of a session go on though its runner has none of its MCP servers any more', async () => {
