@@ -59,6 +59,7 @@ export const MESSAGE = `type in ('chat', 'user_input')`
 export const isMessage = (type: string) => type === 'chat' || type === 'user_input'
 export const PAGE_EVENTS = 500
 export const PAGE_BYTES = 256 * 1024
+const SIZES = [20, 100, PAGE_EVENTS] // of pages that are read: each makes a statement, and every connection keeps each that it prepared
 
 /** A page of what follows `cursor`, ascending: at most `limit` events and PAGE_BYTES of text, but the first event always. */
 export const eventsAfter = (queries: Queries, sessionId: string, cursor: number, trace: boolean, limit = PAGE_EVENTS): Promise<Page> =>
@@ -104,16 +105,18 @@ export const eventsById = async ({ query }: Queries, sessionId: string, ids: str
  *  cuts it by a running sum of their sizes, since 501 events of 32 KiB would be 16 MiB on the way; one row more than asked for tells
  *  whether there is more. */
 export const page = async ({ query }: Queries, where: string, order: 'asc' | 'desc', params: unknown[], limit: number): Promise<Page> => {
+  const most = SIZES.find((size) => size >= limit) ?? limit
   const rows = await query<EventRow & { found: number }>(
     `select ${COLUMNS}, found
      from (select *, sum(size) over (order by sequence ${order}) as bytes, count(*) over ()::int as found
-           from (select * from events where ${where} order by sequence ${order} limit ${limit + 1}) newest) summed
+           from (select * from events where ${where} order by sequence ${order} limit ${most + 1}) newest) summed
      where bytes <= ${PAGE_BYTES} or bytes = size
      order by sequence ${order}
-     limit ${limit}`,
+     limit ${most}`,
     params,
   )
-  return { events: rows.map(eventOf), hasMore: rows.length < (rows[0]?.found ?? 0) }
+  const events = rows.slice(0, limit).map(eventOf)
+  return { events, hasMore: events.length < (rows[0]?.found ?? 0) }
 }
 
 /** Cuts events that are in memory to a page, as the database would. */

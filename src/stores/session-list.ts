@@ -18,15 +18,19 @@ export const NARROW = 5_000
 export const sessionsWithin = async ({ query }: Queries, { start, end, mode, order, after, limit }: SessionListFilter) => {
   const matches = `updated_at >= $1::timestamptz and started_at < $2::timestamptz${mode === null ? '' : ' and mode = $3'}`
   const filter = [start, end, ...(mode === null ? [] : [mode])]
-  const [comparison, n] = [order === 'asc' ? '>' : '<', filter.length]
+  const params: unknown[] = [...filter]
+  const bind = (value: unknown) => `$${params.push(value)}`
+  const comparison = order === 'asc' ? '>' : '<'
   const there = 'and not exists (select from sessions p where p.id = session_id and p.purged_at is not null)'
-  const onwards = after ? `and (updated_at, session_id) ${comparison} ($${n + 1}::timestamptz, $${n + 2}::uuid)` : ''
+  const onwards = after
+    ? `and (updated_at, session_id) ${comparison} (${bind(after.updated_at)}::timestamptz, ${bind(after.id)}::uuid)`
+    : ''
   const [rows, [count]] = await Promise.all([
     query<SessionRow & { mode: string }>(
       `select ${sessionColumns('l.updated_at')}, l.mode
-       from (select * from session_index where ${matches} ${onwards} ${there} order by updated_at ${order}, session_id ${order} limit ${limit}) l
+       from (select * from session_index where ${matches} ${onwards} ${there} order by updated_at ${order}, session_id ${order} limit ${bind(limit)}::int) l
        join sessions s on s.id = l.session_id order by l.updated_at ${order}, l.session_id ${order}`,
-      after ? [...filter, after.updated_at, after.id] : filter,
+      params,
     ),
     query<{ many: boolean }>(
       `select count(*) > ${NARROW} as many from (select from session_index where ${matches} limit ${NARROW + 1}) m`,

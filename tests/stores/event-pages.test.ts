@@ -1,5 +1,6 @@
 // Where a page of a feed ends: at 500 events, or before the event that would carry it past 256 KiB, wherever it is read from.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { queriesOver } from '../../db/database.ts'
 import { eventsAfter, eventsBefore, PAGE_BYTES, pageOf, type Event, type Page } from '../../src/stores/events.ts'
 import { chat, done, room, startParley, viaRest, type Parley } from '../support/parley.ts'
 
@@ -56,4 +57,16 @@ test('a page from memory has 500 events at the most', () => {
   const events = Array.from({ length: 501 }, (_, n) => ({ id: '', sequence: n + 1, type: 'chat', at: '', content: { text: '' } }))
   expect(pageOf(events)).toMatchObject({ hasMore: true, events: { length: 500 } })
   expect(pageOf(events.slice(1))).toMatchObject({ hasMore: false, events: { length: 500 } })
+})
+
+test('pages of whatever size make a handful of statements, of which each connection keeps every one', async () => {
+  const { id, start } = await feedOf(...Array.from({ length: 30 }, () => 20))
+  const texts = new Set<string>()
+  const queries = queriesOver(async ({ text, params }) => (texts.add(text), parley.database.query(text, params)))
+  for (let limit = 1; limit <= 500; limit += limit < 40 ? 1 : 20) {
+    const page = await eventsBefore(queries, id, undefined, false, limit)
+    const all = start + 30
+    expect([page.events.length, page.events.at(-1)!.sequence, page.hasMore]).toEqual([Math.min(limit, all), all, limit < all])
+  }
+  expect(texts.size).toBeLessThan(5)
 })

@@ -66,7 +66,7 @@ export const listControlRows = ({ query }: Queries, { status, archived, below, a
     after && `(s.created_at, s.id) < (${bind(after.at)}::timestamptz, ${bind(after.id)}::uuid)`,
   ]
   return query(
-    `select ${ROW} from ${FROM} where ${conditions.filter(Boolean).join(' and ')} order by s.created_at desc, s.id desc limit ${limit + 1}`,
+    `select ${ROW} from ${FROM} where ${conditions.filter(Boolean).join(' and ')} order by s.created_at desc, s.id desc limit ${bind(limit + 1)}::int`,
     params,
   )
 }

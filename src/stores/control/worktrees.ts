@@ -67,8 +67,8 @@ export const listWorktreeRows = (
     `${ROWS.replace('r.across', 'r.across, w.registered_at')} and ($1::text is null or w.repo_full_name = $1)
      and ($2::bool is null or ${isOnline('r')} = $2) and ($3::timestamptz is null or (w.registered_at, w.id) < ($3, $4::uuid))
      and ($5::uuid is null or r.id = $5) and ($6::text is null or w.repo_full_name = $6)
-     order by w.registered_at desc, w.id desc limit ${limit + 1}`,
-    [repo ?? null, online ?? null, after?.at ?? null, after?.id ?? null, runner ?? null, beside ?? null],
+     order by w.registered_at desc, w.id desc limit $7::int`,
+    [repo ?? null, online ?? null, after?.at ?? null, after?.id ?? null, runner ?? null, beside ?? null, limit + 1],
   )
 
 /** Makes these the worktrees of a runner. Those that `former` had keep their ids; those that it had and this one does not name are gone. */
