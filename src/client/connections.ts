@@ -1,6 +1,7 @@
 // What `connect` has changed on this machine, kept in ~/.parley so that `disconnect` can take out exactly that.
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { baseOfLink } from '../core/address.ts'
 import type { Change, ClientName, WakeFor } from './clients.ts'
 import { dropWhole, parleyFolder, readOwn, removeFile, RUNNER, writeOwn } from './folder.ts'
 import type { Insertion } from './settings/insertion.ts'
@@ -40,9 +41,13 @@ export const connectionsOf = (home: string): Connection[] => readOwn<{ connectio
 export const sameConnection = (a: Pick<Connection, 'client' | 'link'>, b: Pick<Connection, 'client' | 'link'>): boolean =>
   a.client === b.client && a.link === b.link
 
-/** Keeps a connection as it is now, in its place among the others, and how files of these stand now. */
+/** Keeps a connection as it is now, in its place among the others, and how files of these stand now. A hub has one access token: that of
+ *  this connection becomes that of every other one to the same hub. */
 export const keepConnection = (home: string, connection: Connection, later: Later[] = []): void => {
-  const all = withFiles(connectionsOf(home), later)
+  const base = baseOfLink(connection.link)
+  const all = withFiles(connectionsOf(home), later).map((other) =>
+    baseOfLink(other.link) === base ? { ...other, token: connection.token } : other,
+  )
   const isNew = !all.some((other) => sameConnection(other, connection))
   keepAll(home, isNew ? [...all, connection] : all.map((other) => (sameConnection(other, connection) ? connection : other)))
 }

@@ -6,7 +6,7 @@ import type { Machine } from './machine.ts'
 
 const WITHIN_MS = 5_000
 
-/** The token that `connect` keeps for a hub: of its clients the newest has the current one. */
+/** The token that `connect` keeps for a hub. Of connections that an older version of the program kept, the newest has the current one. */
 export const keptToken = (home: string, link: string): string | undefined =>
   connectionsOf(home).findLast((connection) => connection.token && baseOfLink(connection.link) === baseOfLink(link))?.token
 

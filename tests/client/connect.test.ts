@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, join, relative } from 'node:path'
+import { keptToken } from '../../src/client/tokens.ts'
 import { entriesOf, keepEntry } from '../../src/client/watch/sessions.ts'
 import { newSecret, uuid7 } from '../../src/core/ids.ts'
 import { buildClient, newHome, RUNTIME, type Home } from '../support/client.ts'
@@ -584,6 +585,21 @@ test('a new access token that the person has written by hand is kept by connecti
   expect((await withToken('the-new-one')).out).toContain('nothing to change')
   await disconnected('claude')
   expect([home.read('.claude.json'), home.read('.claude/settings.json')]).toEqual([undefined, undefined])
+})
+
+test('the access token that is kept for a hub is the one that was given last, for whichever of its clients', async () => {
+  home = newHome(HUB)
+  const links = [HUB, `${HUB}/records`, OTHER]
+  const kept = () => links.map((link) => keptToken(home.home, link))
+  const withToken = async (PARLEY_TOKEN: string, ...words: string[]) =>
+    expect(await home.runHere(['connect', ...words, '--yes'], undefined, { PARLEY_TOKEN })).toMatchObject({ code: 0 })
+  await withToken('the-old-one', 'claude')
+  await withToken('the-old-one', 'codex', '--hub', `${HUB}/records`)
+  await withToken('of-another-hub', 'gemini', '--hub', OTHER)
+  await withToken('the-new-one', 'claude')
+  expect(kept()).toEqual(['the-new-one', 'the-new-one', 'of-another-hub'])
+  await withToken('the-newest-one', 'codex', '--hub', `${HUB}/records`)
+  expect(kept()).toEqual(['the-newest-one', 'the-newest-one', 'of-another-hub'])
 })
 
 const TOKENS = ['the-"old"-one', "the-'new'-one\\", 'of-another-hub']

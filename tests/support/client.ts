@@ -51,7 +51,7 @@ export const newHome = (link: string, version = '0.1.0-btest') => {
     run: (words: string[], options: RunOptions = {}, which = program) => outcomeOf(start(home, [which, ...words], options)),
     /** The same without a process of its own, in a fifth of the time. `hears`: what the program says, as it says it; undefined where nobody
      *  is at a terminal. */
-    async runHere(words: string[], hears?: (text: string, input: PassThrough) => void): Promise<Ran> {
+    async runHere(words: string[], hears?: (text: string, input: PassThrough) => void, env: Record<string, string> = {}): Promise<Ran> {
       const input = Object.assign(new PassThrough(), { isTTY: hears !== undefined })
       const said = { out: '', err: '' }
       const out = {
@@ -61,7 +61,7 @@ export const newHome = (link: string, version = '0.1.0-btest') => {
         },
       }
       const err = { write: (text: string) => (said.err += text) }
-      const code = await runClient(words, { env: {}, home, folder: home, program, runtime: RUNTIME, pid: process.pid, input, out, err })
+      const code = await runClient(words, { env, home, folder: home, program, runtime: RUNTIME, pid: process.pid, input, out, err })
       return { code, ...said }
     },
     start: (words: string[], options: RunOptions = {}) => start(home, [program, ...words], options),
