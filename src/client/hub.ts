@@ -103,5 +103,8 @@ export const linkOf = (given: string): string => {
 /** Can somebody between this machine and the hub change what it sends? */
 export const isUnguarded = (link: string): boolean => new URL(link).protocol === 'http:' && !isLoopback(new URL(link).hostname)
 
+/** Can somebody do so on the way to this link who cannot on the way to the other? What goes to the other must not follow to this one. */
+export const isLessGuarded = (link: string, other: string): boolean => isUnguarded(link) && !isUnguarded(other)
+
 /** The host and port as one word, for names. */
 export const hostWord = (link: string): string => new URL(link).host.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '')

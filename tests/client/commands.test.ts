@@ -72,6 +72,19 @@ test(
   LONG_MS,
 )
 
+test('doctor advises to connect to the link that a hub names, unless only that one is plain http to another machine', async () => {
+  for (const [named, isAdvised] of [
+    ['http://192.0.2.7:7423/mcp', false],
+    ['https://192.0.2.7/mcp', true],
+  ] as const) {
+    const hub = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => Response.json({ mcp_url: named }) })
+    atTheEnd(() => hub.stop(true))
+    const { out } = await homeOf(`http://127.0.0.1:${hub.port}/mcp`).runHere(['doctor'])
+    expect(out).toContain('The hub is reached')
+    expect([named, out.includes(`The hub names ${named} as its link now`)]).toEqual([named, isAdvised])
+  }
+})
+
 test.skipIf(!FULL)(
   'of a program that is no hub, and of an address that redirects to one, import, doctor and runner say what is wrong with it, and nobody sees a stack',
   async () => {

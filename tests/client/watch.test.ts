@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test, type Mock } from 'bun:test'
 import { statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { holdPeek } from '../../src/client/watch/hold.ts'
@@ -268,6 +268,38 @@ test('a watch whose entry was taken away ends: it tells nothing and keeps nothin
     }
   }
   own.drop()
+})
+
+test('a hub that is away is looked for at the address that it has announced, but not by plain http to another machine', async () => {
+  const own = newHome('http://127.0.0.1:9/mcp')
+  const fetches = spyOn(globalThis, 'fetch') as unknown as Mock<(url: unknown) => Promise<Response>>
+  try {
+    for (const [link, announced, hosts] of [
+      ['http://127.0.0.1:9/mcp', 'http://192.0.2.7:7423/mcp', ['127.0.0.1:9']],
+      ['http://127.0.0.1:9/mcp', 'https://192.0.2.7/mcp', ['127.0.0.1:9', '192.0.2.7']],
+      ['http://192.0.2.8/mcp', 'http://192.0.2.7/mcp', ['192.0.2.8', '192.0.2.7']], // where connect had --insecure
+    ] as const) {
+      const asked: string[] = []
+      const over = new AbortController()
+      fetches.mockImplementation(async (url: unknown) => {
+        if (asked.push(new URL(String(url)).host) === 2) over.abort()
+        throw new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } })
+      })
+      const entry = entryAt(link, own.home)
+      keepEntry(own.home, entry)
+      await holdPeek(entry, {
+        home: own.home,
+        token: () => undefined,
+        addressedOnly: false,
+        announced: () => announced,
+        signal: over.signal,
+      })
+      expect([announced, [...new Set(asked)]]).toEqual([announced, [...hosts]])
+    }
+  } finally {
+    fetches.mockRestore()
+    own.drop()
+  }
 })
 
 test('of two watches of a team one is taken, also while it is being written down; nobody gives back another one’s', async () => {

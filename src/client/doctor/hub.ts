@@ -1,6 +1,6 @@
 // Is the hub in order, as this machine sees it?
 import { baseOfLink, isLoopback } from '../../core/address.ts'
-import { askHub, hubConfigOf, isUnguarded, Unreachable, type Hub, type HubAnswer } from '../hub.ts'
+import { askHub, hubConfigOf, isLessGuarded, isUnguarded, Unreachable, type Hub, type HubAnswer } from '../hub.ts'
 import { bad, good, note, type Finding } from './findings.ts'
 
 const WITHIN_MS = 10_000
@@ -31,7 +31,7 @@ const reached = ({ link, token }: Hub, answer: HubAnswer, ms: number, version: s
   return [
     good(`The hub is reached ${from} in ${ms} ms.`),
     ...(isUnguarded(link) ? [note(PLAIN)] : []),
-    ...(baseOfLink(config.link) === baseOfLink(link)
+    ...(baseOfLink(config.link) === baseOfLink(link) || isLessGuarded(config.link, link)
       ? []
       : [note(`The hub names ${config.link} as its link now: connect to that one, in case this one goes.`)]),
     clock(answer),

@@ -1,7 +1,7 @@
 // Holds the peek of one team until a message may wake its agent.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { baseOfLink } from '../../core/address.ts'
-import { Unreachable } from '../hub.ts'
+import { isLessGuarded, Unreachable } from '../hub.ts'
 import { peekAt, writersOf, type Peek, type PeekAsked, type PeekResult } from './hub-peek.ts'
 import { noticeOf } from './notice.ts'
 import { dropEntry, isKept, keepEntry, type Entry } from './sessions.ts'
@@ -101,10 +101,11 @@ const noticeFor = async (entry: Entry, peek: Peek, at: At): Promise<string | und
 
 const isPeek = (result: PeekResult): result is Peek => typeof result === 'object' && 'wake' in result
 
-// Every other try goes to the address that the hub has announced, if that is another one.
+// Every other try goes to the address that the hub has announced, if that is another one. A hub behind a tunnel may announce one that is
+// plain http, which gets no credential.
 const baseFor = ({ link }: Entry, { announced }: Holding, failures: number): string => {
   const other = announced()
-  return baseOfLink(failures % 2 === 1 && other !== undefined ? other : link)
+  return baseOfLink(failures % 2 === 1 && other !== undefined && !isLessGuarded(other, link) ? other : link)
 }
 
 const pause = async (failures: number, result: PeekResult, signal: AbortSignal): Promise<void> => {
