@@ -209,6 +209,11 @@ test(
     }
     expect(home.read('calls')).toContain(`--thread\n${thread}\n--message\nParley: `)
     for (const line of home.read('calls')!.match(/^Parley: .*/gm)!) expect(line).toContain('1 addressed to you')
+    const another = crypto.randomUUID() // the agent joins again in a new conversation
+    const again = JSON.stringify({ ...alex, wake_command: wake_command.replace(thread, another) })
+    expect((await home.run(['watch', '--codex'], { input: again, env })).code).toBe(0)
+    await hub.post(bea, 'in the new one', { to: [alex.handle] })
+    await until(() => home.read('calls')!.includes(`--thread\n${another}\n`))
     const second = outcomeOf(home.start(['watch', '--codex'], { env }))
     expect((await second).err).toContain('another watch is running')
     await hub.call(`/${alex.session_id}/conclude`, { summary_section: 'Done.' }, bea.team_id)

@@ -302,6 +302,41 @@ test('a hub that is away is looked for at the address that it has announced, but
   }
 })
 
+test('a watch notes what it has told in the entry as it is then: the agent may have joined again in another conversation', async () => {
+  const own = newHome('http://127.0.0.1:9/mcp')
+  for (const [before, after, answer] of [
+    [undefined, 7, () => Response.json({ unread: 1, addressed: 0, last_cursor: 7, wake: true, session_closed: false })],
+    [9, undefined, () => new Response('{}', { status: 400 })], // of a hub that was restored
+  ] as const) {
+    const over = new AbortController()
+    const hub = Bun.serve({
+      port: 0,
+      fetch({ url }) {
+        if (url.includes('timeout=30') && entriesOf(own.home)[0]!.conversation === 'new') over.abort()
+        else if (url.includes('timeout=30')) keepEntry(own.home, { ...entry, conversation: 'new' })
+        return answer()
+      },
+    })
+    const entry = { ...entryAt(`${hub.url}mcp`, own.home), conversation: 'old', told: before }
+    try {
+      keepEntry(own.home, entry)
+      await holdPeek(entry, {
+        home: own.home,
+        token: () => undefined,
+        addressedOnly: false,
+        announced: () => undefined,
+        signal: over.signal,
+      })
+      expect(entriesOf(own.home)).toEqual([{ ...entry, conversation: 'new', told: after }])
+    } finally {
+      over.abort()
+      await hub.stop(true)
+      dropEntry(own.home, entry)
+    }
+  }
+  own.drop()
+})
+
 test('of two watches of a team one is taken, also while it is being written down; nobody gives back another one’s', async () => {
   const own = newHome('http://127.0.0.1:9/mcp')
   const entry = entryAt('', own.home)

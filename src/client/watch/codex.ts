@@ -7,7 +7,7 @@ import { Stop, type Machine } from '../machine.ts'
 import { keptToken } from '../tokens.ts'
 import { readHookInput } from './hook-input.ts'
 import { holdPeek, peekNow, type Holding } from './hold.ts'
-import { dropEntry, entriesOf, isKept, keepEntry, type Entry } from './sessions.ts'
+import { dropEntry, entriesOf, entryNow, isKept, keepEntry, type Entry } from './sessions.ts'
 import { giveWatchBack, takeWatch } from './turn.ts'
 import type { WatchOptions } from './watch.ts'
 
@@ -102,7 +102,7 @@ const untilWritten = async ({ home, err }: Machine, entry: Entry, { signal }: Ho
 const tell = async (machine: Machine, before: Entry, notice: string, holding: Holding): Promise<void> => {
   const { home } = machine
   let isClosed = !isKept(home, before) // of a session that is concluded nothing is kept
-  if (await queue(machine, before.thread!, notice)) return
+  if (await queue(machine, entryNow(home, before)?.thread ?? before.thread!, notice)) return
   const told = entryNow(home, before)?.told
   if (told !== undefined) isNoted(home, before, before.told)
   for (let wait = FIRST_PAUSE_MS; ; wait = Math.min(wait * 2, LONGEST_PAUSE_MS)) {
@@ -114,7 +114,7 @@ const tell = async (machine: Machine, before: Entry, notice: string, holding: Ho
     isClosed ||= peek === 'ended' || peek?.closed === true
     if (isClosed) dropEntry(home, before)
     if (peek === 'ended') return
-    if (peek?.unread === 0 || (await queue(machine, (now ?? before).thread!, notice))) return void isNoted(home, before, told)
+    if (peek?.unread === 0 || (await queue(machine, now?.thread ?? before.thread!, notice))) return void isNoted(home, before, told)
     if (isClosed && wait >= LAST_PAUSE_MS) return
   }
 }
@@ -130,8 +130,6 @@ const isNoted = (home: string, of: Entry, told: number | undefined): boolean => 
     return false
   }
 }
-
-const entryNow = (home: string, { team_id }: Entry): Entry | undefined => entriesOf(home).find((each) => each.team_id === team_id)
 
 // No shell: the thread is a UUID, and the notice holds counts and handles. As npm installs it, codex starts another program: both are in one
 // group, so that a call that takes too long leaves neither behind.

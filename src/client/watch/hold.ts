@@ -4,7 +4,7 @@ import { baseOfLink } from '../../core/address.ts'
 import { isLessGuarded, Unreachable } from '../hub.ts'
 import { peekAt, writersOf, type Peek, type PeekAsked, type PeekResult } from './hub-peek.ts'
 import { noticeOf } from './notice.ts'
-import { dropEntry, isKept, keepEntry, type Entry } from './sessions.ts'
+import { dropEntry, entryNow, isKept, keepEntry, type Entry } from './sessions.ts'
 
 const HELD_S = 30
 const AT_ONCE_MS = 500 // what answers so soon without news holds nothing, and is asked less and less
@@ -33,12 +33,12 @@ export const holdPeek = async (entry: Entry, holding: Holding): Promise<string |
     const result = await attempt(entry, { ...holding, base })
     if (isOver()) return undefined
     if (result === 'ended') return void dropEntry(home, entry)
-    if (result === 'beyond the end') keepEntry(home, (entry = { ...entry, told: undefined }))
+    if (result === 'beyond the end') entry = noted(home, entry, undefined)
     if (isPeek(result)) {
       const notice = result.wake ? await noticeFor(entry, result, { ...holding, base }) : undefined
       if (isOver()) return undefined // nobody is told any more, so nothing is noted as told
       if (result.closed) dropEntry(home, entry)
-      else if (notice) keepEntry(home, { ...entry, told: result.last })
+      else if (notice) noted(home, entry, result.last)
       if (notice || result.closed) return notice
     }
     const wasHeld = isPeek(result) && performance.now() - began > AT_ONCE_MS
@@ -46,6 +46,13 @@ export const holdPeek = async (entry: Entry, holding: Holding): Promise<string |
     if (!wasHeld) await pause(failures, result, signal)
   }
   return undefined
+}
+
+// Keeps how far the agent was told, in the entry as it is now.
+const noted = (home: string, entry: Entry, told: number | undefined): Entry => {
+  const now = { ...(entryNow(home, entry) ?? entry), told }
+  keepEntry(home, now)
+  return now
 }
 
 /** What there is for the team now, by a peek that is not held and so takes no wake; undefined while the hub does not answer. */

@@ -39,6 +39,9 @@ const fileOf = (home: string, entry: Pick<Entry, 'team_id'>): string => join(fol
 export const keepEntry = (home: string, entry: Entry): void => writeOwn(fileOf(home, entry), entry)
 export const dropEntry = (home: string, entry: Entry): void => removeFile(fileOf(home, entry))
 
+/** The entry of the same team as it is kept now: its agent may have joined again in another conversation while a watch holds it. */
+export const entryNow = (home: string, { team_id }: Entry): Entry | undefined => entriesOf(home).find((each) => each.team_id === team_id)
+
 /** Whether the entry is there still: `disconnect` takes it away while a watch holds it. */
 export const isKept = (home: string, entry: Entry): boolean => existsSync(fileOf(home, entry))
 
