@@ -148,6 +148,35 @@ test.skipIf(!FULL)(
   LONG_MS,
 )
 
+test.skipIf(!FULL)(
+  'with --wake addressed nothing wakes the agent that its own wait for what names it has brought, before its turn ended or since',
+  async () => {
+    const { alex, bea } = await meeting(hub)
+    const agent = client()
+    const waits = (timeout: number) => hub.call(`/${alex.session_id}/wait?only=addressed&timeout=${timeout}`, undefined, alex.team_id)
+    const names = (text: string) => hub.post(bea, text, { to: [alex.handle] })
+    const first = idleAt(agent, alex, '--wake addressed')
+    await armed(home)
+    await hub.post(bea, 'to all')
+    await names('one')
+    expect((await first).code).toBe(2)
+    await waits(0)
+    await names('two')
+    expect((await waits(0)).messages).toHaveLength(1)
+    const second = agent.ended('--wake addressed')
+    await armed(home)
+    expect(await within(SHORT_MS, second)).toBeUndefined()
+    const held = waits(30)
+    await Bun.sleep(300) // it is held by then
+    await names('three')
+    expect((await held).messages).toHaveLength(1)
+    expect(await within(SHORT_MS, second)).toBeUndefined()
+    await names('four')
+    expect((await second).err).toContain('1 addressed to you')
+  },
+  LONG_MS,
+)
+
 test(
   'the end of a session wakes once and takes its entry away; a team that has left is forgotten in silence',
   async () => {
@@ -335,6 +364,32 @@ test('a watch notes what it has told in the entry as it is then: the agent may h
     }
   }
   own.drop()
+})
+
+test('with --wake addressed a watch counts from what the agent’s own wait has brought it, where that is further', async () => {
+  const own = newHome('http://127.0.0.1:9/mcp')
+  const over = new AbortController()
+  const heldFrom: (string | null)[] = []
+  const hub = Bun.serve({
+    port: 0,
+    fetch({ url }) {
+      const query = new URL(url).searchParams
+      const after = query.get('after')
+      if (query.get('timeout') === '30' && heldFrom.push(after)) over.abort()
+      // The wait has brought 7 and 8, and nothing else.
+      const counts = after === null ? { unread: 3, addressed: 0 } : { unread: 1, addressed: 1 }
+      return Response.json({ ...counts, last_cursor: 8, wake: false, session_closed: false })
+    },
+  })
+  const entry = { ...entryAt(`${hub.url}mcp`, own.home), told: 7 }
+  try {
+    keepEntry(own.home, entry)
+    await holdPeek(entry, { home: own.home, token: () => undefined, addressedOnly: true, announced: () => undefined, signal: over.signal })
+    expect(heldFrom).toEqual([null])
+  } finally {
+    await hub.stop(true)
+    own.drop()
+  }
 })
 
 test('of two watches of a team one is taken, also while it is being written down; nobody gives back another one’s', async () => {

@@ -88,8 +88,11 @@ const startOf = async (entry: Entry, at: At): Promise<number | undefined> => {
   if (entry.told === undefined) return undefined
   const [delivered, noticed] = await Promise.all([undefined, entry.told].map((after) => peekAt(entry, asked(at, after, 0))))
   if (!isPeek(delivered!) || !isPeek(noticed!)) return entry.told
-  return noticed.unread < delivered.unread ? entry.told : undefined
+  return left(noticed, at) < left(delivered, at) ? entry.told : undefined
 }
+
+// How many messages are left that may wake the agent. A wait for what is addressed to it delivers that alone, and leaves the rest unread.
+const left = ({ unread, addressed }: Peek, { addressedOnly }: Holding): number => (addressedOnly ? addressed : unread)
 
 // A wait that the agent holds meanwhile may have brought it the message already: it is not woken then.
 const noticeFor = async (entry: Entry, peek: Peek, at: At): Promise<string | undefined> => {
@@ -98,13 +101,19 @@ const noticeFor = async (entry: Entry, peek: Peek, at: At): Promise<string | und
       peekAt(entry, asked(at, undefined, 0)),
       writersOf(entry, peek.unread, asked(at, undefined, 0)),
     ])
-    const left = isPeek(now) ? Math.min(now.unread, peek.unread) : peek.unread
-    return left === 0 ? undefined : noticeOf(entry, { ...peek, unread: left }, writers)
+    const there = isPeek(now) ? fewerOf(now, peek) : peek
+    return left(there, at) === 0 ? undefined : noticeOf(entry, there, writers)
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error
     return noticeOf(entry, peek, new Map())
   }
 }
+
+const fewerOf = (now: Peek, peek: Peek): Peek => ({
+  ...peek,
+  unread: Math.min(now.unread, peek.unread),
+  addressed: Math.min(now.addressed, peek.addressed),
+})
 
 const isPeek = (result: PeekResult): result is Peek => typeof result === 'object' && 'wake' in result
 
