@@ -55,6 +55,22 @@ test(
   LONG_MS,
 )
 
+test(
+  'an agent that has joined a session twice edits what either of its teams holds',
+  async () => {
+    const { alex, bea } = await meeting(hub)
+    const agent = client({ cwd: repository() })
+    await agent.joined(alex)
+    await planned(bea, 'Write the lexer', ['src/lexer'])
+    await denied(() => agent.edits('src/lexer/lexer.ts'))
+    await agent.joined(bea)
+    expect(await agent.edits('src/lexer/lexer.ts')).toEqual(PASSES)
+    await planned(await hub.join(alex, "Cem's Team"), 'Write the parser', ['src/parser'])
+    await denied(() => agent.edits('src/parser/parser.ts'))
+  },
+  LONG_MS,
+)
+
 test.skipIf(!FULL)(
   'paths count from the root of the repository, wherever in it the agent works',
   async () => {

@@ -4,14 +4,13 @@ import { existsSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { baseOfLink } from '../../core/address.ts'
 import { escapeInvisible } from '../../core/text/escape-invisible.ts'
-import { parseToken } from '../../core/ids.ts'
 import { pathCovers } from '../../core/text/path-overlap.ts'
 import { askHub, Unreachable } from '../hub.ts'
 import type { Machine } from '../machine.ts'
 import { keptToken } from '../tokens.ts'
 import { readHookInput } from './hook-input.ts'
 import { ancestorsOf } from './processes.ts'
-import { entriesFor, type Entry } from './sessions.ts'
+import { entriesFor, handleOf, type Entry } from './sessions.ts'
 
 const WITHIN_MS = 1_000 // in all: an edit must not wait for a hub that is slow or away
 
@@ -23,7 +22,8 @@ export const guardEdit = async (machine: Machine, link: string): Promise<void> =
   const entries = entriesFor(machine.home, link, { ancestors: ancestorsOf(machine.pid), conversation, folder })
   const token = keptToken(machine.home, link)
   const signal = AbortSignal.timeout(WITHIN_MS)
-  const held = await Promise.all(entries.map((entry) => holderOf(path, entry, { token, signal })))
+  const own = new Set(entries.map(handleOf))
+  const held = await Promise.all(entries.map((entry) => holderOf(path, entry, own, { token, signal })))
   const reason = held.find((one) => one !== undefined)
   if (reason !== undefined) machine.out.write(`${JSON.stringify(denial(reason))}\n`)
 }
@@ -51,13 +51,13 @@ interface HubAccess {
   signal: AbortSignal
 }
 
-// Why the edit is refused. What the team itself holds it edits, also where it took that knowingly.
-const holderOf = async (path: string, entry: Entry, access: HubAccess): Promise<string | undefined> => {
+// Why the edit is refused. What the agent itself holds it edits, also where it took that knowingly. `own`: the handles of its teams; one
+// that has joined anew, as after a compaction, has two.
+const holderOf = async (path: string, entry: Entry, own: Set<string>, access: HubAccess): Promise<string | undefined> => {
   try {
-    const { handle } = parseToken(entry.team_id)!
     const held = (await claimedItems(entry, access)).filter(({ paths }) => paths.some((each) => pathCovers(each, path)))
     const [item] = held
-    if (!item || held.some(({ claimed_by }) => claimed_by.team_id === handle) || (await isClosed(entry, access))) return undefined
+    if (!item || held.some(({ claimed_by }) => own.has(claimed_by.team_id)) || (await isClosed(entry, access))) return undefined
     const [team, title] = [item.claimed_by.team_name, item.title].map(shown)
     return `${path} belongs to work that another team of session ${entry.session_id} holds: ${team}, item ${item.item_id} (${title}). Leave it to that team, ask it with post_message, or take work of your own with claim_work.`
   } catch (error) {

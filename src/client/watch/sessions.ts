@@ -33,7 +33,7 @@ export interface Asker {
 const FORGOTTEN_AFTER_MS = 30 * 24 * 3600 * 1000 // of an agent that never came back
 
 const folderIn = (home: string): string => join(parleyFolder(home), 'sessions')
-const handleOf = ({ team_id }: Pick<Entry, 'team_id'>): string => parseToken(team_id)!.handle
+export const handleOf = ({ team_id }: Pick<Entry, 'team_id'>): string => parseToken(team_id)!.handle
 const fileOf = (home: string, entry: Pick<Entry, 'team_id'>): string => join(folderIn(home), `${handleOf(entry)}.json`)
 
 export const keepEntry = (home: string, entry: Entry): void => writeOwn(fileOf(home, entry), entry)
