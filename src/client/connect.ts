@@ -96,8 +96,8 @@ const changesFor = (machine: Machine, client: ClientName, wish: Wish, earlier: C
   return changes.slice(1)
 }
 
-// The hub's ACCESS_TOKEN, if it has one: the one that is kept, from PARLEY_TOKEN, or typed. Of a hub that is down nobody can tell whether it
-// still takes the kept one: PARLEY_TOKEN, which a person gives now, counts.
+// The hub's ACCESS_TOKEN, if it has one: the one that is kept, from PARLEY_TOKEN, or typed. Of a hub that is down or refuses nobody can
+// tell whether it still takes the kept one: PARLEY_TOKEN, which a person gives now, counts.
 const tokenFor = async (machine: Machine, link: string): Promise<string | undefined> => {
   const open = await opens(machine, link, undefined)
   if (open !== false) return open ? undefined : machine.env.PARLEY_TOKEN || knownToken(machine, link)
@@ -108,12 +108,17 @@ const tokenFor = async (machine: Machine, link: string): Promise<string | undefi
   return given
 }
 
-// Whether the hub opens with this token. Undefined while it is down: the person is told so, and what is written works once it is back.
+// Whether the hub opens with this token. Undefined while it is down, or refuses for another reason, such as too many requests: the person
+// is told so, and what is written works once it is back.
 const opens = async ({ err }: Machine, link: string, token: string | undefined): Promise<boolean | undefined> => {
   try {
     const answer = await askHub(baseOfLink(link), '/api/config', { token, withinMs: WITHIN_MS })
-    if (answer.status !== 401 && !hubConfigOf(answer)) err.write(`${link} does not answer as a Parley does. Is the address right?\n`)
-    return answer.status !== 401
+    if (answer.status === 401) return false
+    if (hubConfigOf(answer)) return true
+    const said: unknown = answer.body?.error?.message
+    if (typeof said === 'string') err.write(`${link} refuses for now (HTTP ${answer.status}), and says: ${JSON.stringify(said)}\n`)
+    else err.write(`${link} does not answer as a Parley does. Is the address right?\n`)
+    return undefined
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error
     err.write(`${link} does not answer as Parley now (${error.message}). What is written works once it does.\n`)

@@ -573,6 +573,21 @@ test('a connection over plain http stays allowed, and a hub that is down takes n
   expect(home.read('.gemini/settings.json')).toContain('of-the-hub-itself')
 })
 
+test('a hub that refuses to answer, as after too many requests, takes no access token away, and what it says is told', async () => {
+  const message = 'Too many requests in a minute. Try again in 30 s.'
+  const hub = Bun.serve({ port: 0, fetch: () => Response.json({ error: { code: 'rate_limited', message } }, { status: 429 }) })
+  try {
+    home = newHome(`http://127.0.0.1:${hub.port}/mcp`)
+    const token = { PARLEY_TOKEN: 'of-the-hub-itself' }
+    expect(await home.runHere(['connect', 'gemini', '--yes'], undefined, token)).toMatchObject({ code: 0 })
+    const { err } = await connected('gemini', '--name', 'hub')
+    for (const file of ['.gemini/settings.json', '.parley/connections.json']) expect(home.read(file)).toContain('of-the-hub-itself')
+    expect(err).toContain(`refuses for now (HTTP 429), and says: "${message}"`)
+  } finally {
+    await hub.stop(true)
+  }
+})
+
 test('a new access token that the person has written by hand is kept by connecting again', async () => {
   home = newHome(HUB)
   const withToken = (token: string) => home.run(['connect', 'claude', '--yes'], { env: { PARLEY_TOKEN: token } })
