@@ -23,8 +23,9 @@ export const watchCodex = async (machine: Machine, options: WatchOptions): Promi
   const { joined, thread, folder } = await readHookInput(machine)
   if (!joined) return watchThreads(machine, options)
   if (!thread) throw new Stop('This answer has no wake_command: join_session must be called by Codex, as a tool.')
-  keepEntry(machine.home, { link: options.link, ...joined, ancestors: [], conversation: thread, folder, thread })
-  const words = ['watch', '--codex', '--hub', options.link, '--wake', options.wakeFor]
+  const { link, wakeFor } = options
+  keepEntry(machine.home, { link, ...joined, ancestors: [], conversation: thread, folder, thread, wakeFor })
+  const words = ['watch', '--codex', '--hub', link, '--wake', wakeFor]
   const env = machine.env as NodeJS.ProcessEnv
   spawn(machine.runtime, [machine.program, ...words], { detached: true, stdio: 'ignore', env, cwd: machine.home }).unref()
   machine.out.write(`A message in session ${joined.session_id} wakes this conversation from now on.\n`)
@@ -78,7 +79,8 @@ const watchThread = async (machine: Machine, entry: Entry, holding: Holding): Pr
 
 // Holds one peek and tells what comes of it. Resolves with whether there is more to wait for; throws Stop where something cannot be kept.
 const heldAndTold = async (machine: Machine, entry: Entry, holding: Holding): Promise<boolean> => {
-  const notice = await holdPeek(entry, holding)
+  const addressedOnly = entry.wakeFor === undefined ? holding.addressedOnly : entry.wakeFor === 'addressed'
+  const notice = await holdPeek(entry, { ...holding, addressedOnly })
   if (notice === undefined) return false
   await tell(machine, entry, notice, holding)
   return true

@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isUuid, parseToken } from '../../core/ids.ts'
-import type { ClientName } from '../clients.ts'
+import type { ClientName, WakeFor } from '../clients.ts'
 import { dropWhole, parleyFolder, readOwn, removeFile, writeOwn } from '../folder.ts'
 import { isRunning, sameProcess, type Process } from './processes.ts'
 
@@ -21,6 +21,8 @@ export interface Entry {
   told?: number | undefined
   /** Codex' thread: an entry without one is Claude Code's. */
   thread?: string | undefined
+  /** What wakes Codex there, as `connect` had chosen when it joined. Older versions of the program kept none. */
+  wakeFor?: WakeFor
 }
 
 /** Who asks: a hook of a client. */
