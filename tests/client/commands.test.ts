@@ -85,6 +85,25 @@ test('doctor advises to connect to the link that a hub names, unless only that o
   }
 })
 
+test('doctor takes what a client says of the hub from its own line, whatever others are called', async () => {
+  const link = 'http://127.0.0.1:9/failover/mcp'
+  const other = 'parley-old: http://127.0.0.1:19/mcp (HTTP) - ✗ Failed to connect'
+  for (const [line, says] of [
+    [`parley: ${link} (HTTP) - ✓ Connected`, '✓ Claude Code lists "parley".'],
+    [`\u001b[32m✓\u001b[0m parley \u001b[90mconnected`, '✓ Claude Code lists "parley".'],
+    [`parley: ${link} (HTTP) - ✗ Failed to connect`, `✗ Claude Code lists "parley", and says: parley: ${link}`],
+    ['', '✗ Claude Code does not list "parley".'],
+  ] as const) {
+    const home = homeOf(link)
+    home.write('bin/claude', `#!/bin/sh\ncat ${home.path('listing')}\n`)
+    chmodSync(home.path('bin/claude'), 0o755)
+    home.write('listing', `Checking MCP server health...\n\n${other}\n${line}\n`)
+    await home.runHere(['connect', 'claude', '--yes'])
+    const { out } = await home.runHere(['doctor'], undefined, { PATH: `${home.path('bin')}:${process.env.PATH}` })
+    expect([line, out]).toEqual([line, expect.stringContaining(says)])
+  }
+})
+
 test.skipIf(!FULL)(
   'of a program that is no hub, and of an address that redirects to one, import, doctor and runner say what is wrong with it, and nobody sees a stack',
   async () => {

@@ -1,6 +1,7 @@
 // Is a client connected as it should be, and does its hook run?
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { stripVTControlCharacters } from 'node:util'
 import { CLIENTS } from '../clients.ts'
 import type { Connection } from '../connections.ts'
 import { callOf, copyOf } from '../copy.ts'
@@ -38,8 +39,9 @@ const checkSettings = (machine: Machine, connection: Connection): Finding[] => {
   ]
 }
 
-// The client itself says whether it knows the server.
-const listed = (machine: Machine, { client, server }: Connection): Finding => {
+// The client itself says whether it knows the server: in a line that begins with its name, after marks. Another server's name may begin like
+// it, and a name or a link may have "error" in it.
+const listed = (machine: Machine, { client, server, link }: Connection): Finding => {
   const { title } = CLIENTS[client]
   const { error, stdout, stderr } = spawnSync(client, ['mcp', 'list'], {
     encoding: 'utf8',
@@ -48,9 +50,13 @@ const listed = (machine: Machine, { client, server }: Connection): Finding => {
     cwd: machine.home,
   })
   if (error) return note(`${title}: \`${client} mcp list\` could not be run here (${(error as { code?: string }).code}).`)
-  const line = `${stdout}${stderr}`.split('\n').find((each) => each.includes(server))
+  const named = new RegExp(`^\\W*${server}(?=:|\\s|$)`)
+  const lines = stripVTControlCharacters(`${stdout}${stderr}`).split('\n')
+  const line = lines.find((each) => named.test(each))
   if (!line) return bad(`${title} does not list "${server}". Start it anew; if it still does not, run connect ${client} again.`)
-  return /✘|✗|fail|error/i.test(line) ? bad(`${title} lists "${server}", and says: ${line.trim()}`) : good(`${title} lists "${server}".`)
+  return /✘|✗|fail|error/i.test(line.replace(server, '').replace(link, ''))
+    ? bad(`${title} lists "${server}", and says: ${line.trim()}`)
+    : good(`${title} lists "${server}".`)
 }
 
 const hookOf = (machine: Machine, connection: Connection): Finding[] => {
