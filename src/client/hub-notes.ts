@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { baseOfLink } from '../core/address.ts'
 import { parleyFolder, readOwn, writeOwn } from './folder.ts'
-import { askHub, hubConfigOf, type Hub, type HubConfig } from './hub.ts'
+import { askHub, hubConfigOf, isLessGuarded, type Hub, type HubConfig } from './hub.ts'
 
 interface Note {
   announced?: string
@@ -39,5 +39,13 @@ export const updateLine = (home: string, link: string, config: HubConfig, versio
   if (program === undefined || program.endsWith(`/parley-${version}.tgz`) || version === 'checkout' || note.toldOf === program)
     return undefined
   keepNote(home, link, { ...note, toldOf: program })
-  return `The hub has another version of this program. To update: npx -y ${program} connect CLIENT`
+  return `The hub has another version of this program. To update: ${updateCommand(link, program)}`
+}
+
+/** What updates this program: from where the hub says, unless somebody on the way there could change it who cannot on the way to the link
+ *  that is in use, as through a tunnel. */
+export const updateCommand = (link: string, program: string): string => {
+  if (!isLessGuarded(program, link)) return `npx -y ${program} connect CLIENT`
+  const file = program.slice(program.lastIndexOf('/'))
+  return `npx -y ${baseOfLink(link)}${file} connect CLIENT --hub ${link}`
 }

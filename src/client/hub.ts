@@ -89,7 +89,7 @@ export interface HubConfig {
 /** The hub's configuration, checked; undefined when the answer is not Parley's. */
 export const hubConfigOf = ({ status, body }: HubAnswer): HubConfig | undefined => {
   if (status !== 200 || typeof body?.mcp_url !== 'string' || !/^https?:/.test(body.mcp_url) || !URL.canParse(body.mcp_url)) return undefined
-  return { link: body.mcp_url, program: typeof body.client === 'string' ? body.client : undefined }
+  return { link: body.mcp_url, program: URL.canParse(body.client) ? body.client : undefined }
 }
 
 /** Checks a link that a person gave. Throws Stop. */

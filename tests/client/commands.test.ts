@@ -72,16 +72,20 @@ test(
   LONG_MS,
 )
 
-test('doctor advises to connect to the link that a hub names, unless only that one is plain http to another machine', async () => {
+test('doctor advises to connect to the link that a hub names, and to fetch from there, unless only that is plain http to another machine', async () => {
   for (const [named, isAdvised] of [
-    ['http://192.0.2.7:7423/mcp', false],
-    ['https://192.0.2.7/mcp', true],
+    ['http://192.0.2.7:7423', false],
+    ['https://192.0.2.7', true],
   ] as const) {
-    const hub = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => Response.json({ mcp_url: named }) })
+    const config = { mcp_url: `${named}/mcp`, client: `${named}/parley-9.9.9-b1.tgz` }
+    const hub = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => Response.json(config) })
     atTheEnd(() => hub.stop(true))
-    const { out } = await homeOf(`http://127.0.0.1:${hub.port}/mcp`).runHere(['doctor'])
+    const base = `http://127.0.0.1:${hub.port}`
+    const { out } = await homeOf(`${base}/mcp`).runHere(['doctor'])
+    const tunnelled = `npx -y ${base}/parley-9.9.9-b1.tgz connect CLIENT --hub ${base}/mcp updates it`
+    expect(out).toContain(isAdvised ? `npx -y ${config.client} connect CLIENT updates it` : tunnelled)
     expect(out).toContain('The hub is reached')
-    expect([named, out.includes(`The hub names ${named} as its link now`)]).toEqual([named, isAdvised])
+    expect([named, out.includes(`The hub names ${named}/mcp as its link now`)]).toEqual([named, isAdvised])
   }
 })
 

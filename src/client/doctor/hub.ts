@@ -1,6 +1,7 @@
 // Is the hub in order, as this machine sees it?
 import { baseOfLink, isLoopback } from '../../core/address.ts'
 import { askHub, hubConfigOf, isLessGuarded, isUnguarded, Unreachable, type Hub, type HubAnswer } from '../hub.ts'
+import { updateCommand } from '../hub-notes.ts'
 import { bad, good, note, type Finding } from './findings.ts'
 
 const WITHIN_MS = 10_000
@@ -37,7 +38,7 @@ const reached = ({ link, token }: Hub, answer: HubAnswer, ms: number, version: s
     clock(answer),
     ...(config.program === undefined || config.program.endsWith(`/parley-${version}.tgz`)
       ? []
-      : [note(`The hub has another version of this program: npx -y ${config.program} connect CLIENT updates it.`)]),
+      : [note(`The hub has another version of this program: ${updateCommand(link, config.program)} updates it.`)]),
   ]
 }
 
