@@ -106,7 +106,7 @@ const toStatus = async ({ queries }: Context, session: Session, to: z.infer<type
 const toMode = async (context: Context, session: Session, to: PermissionMode) => {
   if (session.agenticTool === null) refuse('conflict', 'This session has no agent, and so no permission mode.')
   await setAgentState(context.queries, session.id, { permissionMode: to })
-  if (ownSession(context.caller) === undefined && levelOf(to) < levelOf(session.permissionMode)) await lowerLimit(context, session, to)
+  if (ownSession(context.caller) === undefined && to !== session.permissionMode) await lowerLimit(context, session, to)
   return { permission_mode: { from: session.permissionMode, to } }
 }
 
