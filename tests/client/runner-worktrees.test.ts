@@ -2,9 +2,11 @@ import { expect, test } from 'bun:test'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { forgetMissing, gitIn, ownerAndName, repositoryAt, stateOf, type Git } from '../../src/client/runner/git.ts'
 import { hubCalls } from '../../src/client/runner/hub-calls.ts'
-import { isSameHub, keepMade, makeWorktree, namedWorktrees, neededPaths } from '../../src/client/runner/worktrees.ts'
+import { prune } from '../../src/client/runner/prune.ts'
+import { isSameHub, keepMade, madeOnes, makeWorktree, namedWorktrees, neededPaths } from '../../src/client/runner/worktrees.ts'
 import { git, until } from '../support/runner.ts'
 import { FULL } from '../support/full.ts'
 import { LONG_MS, steps, withRunners } from '../support/runner-scene.ts'
@@ -379,9 +381,26 @@ const prunable = async (...branches: string[]) => {
   runner.child.kill('SIGTERM')
   await runner.ended
   for (const { session_id } of hub.made) hub.archived.add(session_id)
+  const { url: base, key } = hub
   return {
+    hub,
     site,
     at: (branch: string): string => hub.made.find((made) => made.branch === branch).path,
+    /** With a person who hears each question before they say yes. */
+    async prunedAsking(asks: (question: string) => unknown) {
+      const input = Object.assign(new PassThrough(), { isTTY: true })
+      let said = ''
+      const write = (text: string) => {
+        said += text
+        if (!text.endsWith('[y/N] ')) return
+        asks(text)
+        input.write('y\n')
+      }
+      const here = { folder: site.folder, program: '', runtime: '', pid: process.pid }
+      const machine = { ...here, env: process.env, home: site.path('home'), input, out: { write }, err: { write } }
+      await prune(machine, gitIn(process.env), hubCalls(base, key, write), { base, yes: false })
+      return said
+    },
     pruned: (...words: string[]) => site.run(['runner', 'prune', '--url', hub.url, ...words], { PARLEY_RUNNER_KEY: hub.key }),
   }
 }
@@ -398,6 +417,35 @@ test(
     expect(readFileSync(join(at('untracked'), 'new.txt'), 'utf8')).toBe('not committed')
     expect((await pruned('--yes')).out).toContain(`removed  ${at('untracked')}\n`)
     expect(existsSync(at('untracked'))).toBe(false)
+  },
+  LONG_MS,
+)
+
+test(
+  'prune keeps what a session needs again, or what has changed, since a person was asked, and forgets no session that came meanwhile',
+  async () => {
+    const { hub, site, at, prunedAsking } = await prunable('back', 'another', 'written', 'left', 'later')
+    const branches = ['back', 'another', 'written', 'left', 'later']
+    for (const branch of branches) writeFileSync(join(at(branch), 'new.txt'), 'not committed')
+    const home = site.path('home')
+    const comesTo = (branch: string) => {
+      const session_id = crypto.randomUUID()
+      keepMade(home, [...madeOnes(home), { ...madeOnes(home).find(({ path }) => path === at(branch))!, session_id }])
+      return session_id
+    }
+    const meanwhile: Record<string, () => unknown> = {
+      back: () => hub.archived.delete(hub.made.find(({ branch }) => branch === 'back').session_id),
+      another: () => comesTo('another'),
+      written: () => writeFileSync(join(at('written'), 'more.txt'), 'of an agent that works again'),
+      left: () => {},
+      later: () => hub.archived.add(comesTo('later')),
+    }
+    const said = await prunedAsking((question) => meanwhile[branches.find((branch) => question.includes(`${at(branch)} has`))!]!())
+    expect(branches.filter((branch) => existsSync(at(branch)))).toEqual(['back', 'another', 'written'])
+    for (const branch of ['back', 'another']) expect(said).toContain(`kept     ${at(branch)}: a session needs it again\n`)
+    expect(said).toContain(`kept     ${at('written')}: it has changed meanwhile\n`)
+    expect(said).toContain('Removed 2 of the 5 worktree(s)')
+    expect(madeOnes(home).map(({ branch }) => branch)).toEqual(['back', 'another', 'written', 'another', 'later'])
   },
   LONG_MS,
 )
