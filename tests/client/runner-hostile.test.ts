@@ -85,10 +85,20 @@ test(
     const fine = hub.prompt(join(site.app, 'below'), steps({ input: 1 }))
     await until(() => fine.finished)
     expect(JSON.parse(fine.events[0]!.content.text).start.folder).toBe(join(site.app, 'below'))
+    hub.wantWorktree({ session_id: crypto.randomUUID(), repo_full_name: 'app', branch: 'pruned' })
+    await until(() => hub.made.length === 1)
+    const [{ path: made }] = hub.made
+    git(site.app, 'worktree', 'remove', made)
+    const toldOf = async (path: string) => {
+      const task = hub.prompt(path, 'Go')
+      await until(() => task.finished)
+      return task.finished.error
+    }
+    expect(await toldOf(made)).toEqual({ code: 'worktree_gone', message: expect.stringContaining('was removed') })
     rmSync(site.app, { recursive: true })
-    const gone = hub.prompt(site.app, 'Go')
-    await until(() => gone.finished)
-    expect(gone.finished.error.message).toContain('not there any more')
+    for (const path of [site.app, made])
+      // whose disk may be away
+      expect(await toldOf(path)).toEqual({ code: 'agent_failed', message: expect.stringContaining('not there any more') })
   },
   LONG_MS,
 )

@@ -10,7 +10,7 @@ import { folderWithin, isWithin } from './worktrees.ts'
 /** Ends a task before anything was started. */
 export class NotStarted extends Error {
   constructor(
-    readonly code: 'agent_failed' | 'not_allowed',
+    readonly code: 'agent_failed' | 'not_allowed' | 'worktree_gone',
     message: string,
   ) {
     super(message)
@@ -46,8 +46,7 @@ export const checkedTask = (task: WireTask, { worktrees, allowBypass, mcpServers
       `This runner was started without --allow-bypass: the permission mode ${task.permission_mode} does not run here.`,
     )
   const folder = typeof task.path === 'string' ? folderWithin(worktrees, task.path) : undefined
-  if (folder === undefined)
-    throw new NotStarted('agent_failed', `${quoted(task.path)} is no worktree of this runner, or is not there any more.`)
+  if (folder === undefined) throw noFolder(task.path, worktrees)
   for (const id of [task.conversation, task.fork?.conversation, task.fork?.conversation_at])
     if (typeof id === 'string' && !CONVERSATION.test(id)) throw new NotStarted('agent_failed', `${quoted(id)} is no id of a conversation.`)
   const files = (task.context_files ?? []).map((file) => ({ file, wrong: wrongFile(folder, file) }))
@@ -65,6 +64,14 @@ export const checkedTask = (task: WireTask, { worktrees, allowBypass, mcpServers
       ...servers.filter((name) => !known.includes(name)).map((name) => `This runner has no MCP server ${quoted(name)}; it was left out.`),
     ],
   }
+}
+
+// Where the repository is there and a worktree of it is not, that was removed; where both are not, their disk may be away.
+const noFolder = (path: unknown, worktrees: Iterable<Repository>): NotStarted => {
+  const isRemoved = [...worktrees].some((each) => each.path === path && !existsSync(each.path) && existsSync(each.home))
+  return isRemoved
+    ? new NotStarted('worktree_gone', `The worktree ${quoted(path)} was removed from this runner's machine.`)
+    : new NotStarted('agent_failed', `${quoted(path)} is no worktree of this runner, or is not there any more.`)
 }
 
 const wrongFile = (folder: string, file: unknown): string | undefined => {

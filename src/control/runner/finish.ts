@@ -5,6 +5,7 @@ import { sha256 } from '../../core/ids.ts'
 import { storable } from '../../transcripts/storable.ts'
 import { changes, error, op, runnerRoute, task as taskShape, taskId, usage } from '../schemas.ts'
 import { eventRow } from '../../stores/control/messages.ts'
+import { setGone } from '../../stores/control/worktrees.ts'
 import type { Context } from '../../operations/context.ts'
 import { endTask } from '../tasks/end-task.ts'
 import { taskAnswer } from '../tasks/task-answer.ts'
@@ -19,7 +20,8 @@ const answer = z.string().max(1_000_000)
 export const FINISH_TAKES = ['changed_files']
 
 /** Ends the task for good. The same call again gets the same answer; 409 for another result, and for a runner whose task it no longer is.
- *  `answer` is posted for the agent's team as the reply to the prompt. */
+ *  `answer` is posted for the agent's team as the reply to the prompt. The error `worktree_gone` takes the session's worktree out of what the
+ *  runner offers, until it registers it again. */
 export const finish = op({
   ...RUNNER,
   name: 'finish_task',
@@ -70,9 +72,12 @@ export const finish = op({
       changes: said.changes ?? undefined,
       finish: hash,
     })
+    if (said.error?.code === WORKTREE_GONE && session.worktreeId) await setGone(context.queries, session.worktreeId, runner_id)
     return { task: taskAnswer(ended) }
   },
 })
+
+const WORKTREE_GONE = 'worktree_gone' // as a runner calls it that finds no folder there (client/runner/task-input.ts)
 
 const UNEXPLAINED = { code: 'agent_failed', message: 'The agent’s program ended without saying why.' }
 

@@ -104,6 +104,13 @@ export const saveWorktree = async ({ db }: Queries, runnerId: string, named: Che
   return row!.id
 }
 
+/** Takes a worktree out of what its runner offers, until that names it again. */
+export const setGone = async ({ query }: Queries, id: string, runnerId: string): Promise<void> =>
+  void (await query('update worktrees set gone_at = clock_timestamp() where id = $1 and runner_id = $2 and gone_at is null', [
+    id,
+    runnerId,
+  ]))
+
 /** What a task left in its worktree. */
 export const setGitState = async (
   { db }: Queries,

@@ -363,6 +363,21 @@ onEveryEngine(
       expect(tasks).toMatchObject([{ task_id, path: runner.path }])
     })
 
+    test('a worktree that its runner finds removed is offered no more: its branch gets a new one, and its session says where it can go on', async () => {
+      const repo_full_name = `acme/${crypto.randomUUID()}`
+      const folder = (branch: string) => ({ path: `/code/${branch}`, repo_full_name, branch, head: null })
+      const { runner, call, session_id } = await scene({ worktrees: [folder('made'), folder('main')] })
+      await start(call, session_id)
+      const { task_id } = await runner.takeOne()
+      const error = { code: 'worktree_gone', message: 'The worktree was removed.' }
+      await runner.finish(task_id, undefined, { status: 'failed', error })
+      expect((await refused(call('send_prompt', { session_id, prompt: 'Again.' }), 'conflict')).message).toContain('mode fork')
+      await refused(call('create_session', { title: 'A', worktree_id: runner.worktree }), 'not_found')
+      const made = await done(call('create_session', { title: 'A', repo_full_name, branch: 'made' }))
+      const order = { order: 'worktree', session_id: made.session_id, branch: 'made', repo_path: '/code/main' }
+      expect((await runner.take()).orders).toMatchObject([order])
+    })
+
     test('what a task leaves in no commit is told of its worktree, until another one tells otherwise', async () => {
       const { runner, call, session_id } = await scene()
       const work = async (more: object) => {
