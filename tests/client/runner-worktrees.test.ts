@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpat
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { forgetMissing, gitIn, ownerAndName, repositoryAt, stateOf, type Git } from '../../src/client/runner/git.ts'
+import { forgetMissing, GitFailed, gitIn, ownerAndName, repositoryAt, stateOf, type Git } from '../../src/client/runner/git.ts'
 import { hubCalls } from '../../src/client/runner/hub-calls.ts'
 import { prune } from '../../src/client/runner/prune.ts'
 import { isSameHub, keepMade, madeOnes, makeWorktree, namedWorktrees, neededPaths } from '../../src/client/runner/worktrees.ts'
@@ -152,12 +152,46 @@ test('of two clones of a repository, a worktree is made of the one that is named
   }
 })
 
-test('a git that takes too long is said as one, and not by what it printed last', async () => {
+test('a git that takes too long is said as one, and not by what it printed last; a checkout may take longer', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-git-'))
   ending.push(() => rmSync(folder, { recursive: true }))
-  writeFileSync(join(folder, 'git'), `#!/bin/sh\necho "Preparing worktree (new branch 'x')" >&2\nexec sleep 20\n`, { mode: 0o755 })
-  const asked = gitIn({ PATH: `${folder}:${process.env.PATH}` }, 500)(folder, 'worktree', 'add')
-  expect(await asked.catch(({ message }) => message)).toBe('git did not finish within 0.5 s')
+  writeFileSync(join(folder, 'git'), `#!/bin/sh\necho "Preparing worktree (new branch 'x')" >&2\nexec sleep $3\n`, { mode: 0o755 })
+  const env = { PATH: `${folder}:${process.env.PATH}` }
+  const asked = (git: Git, ...words: string[]) => git(folder, ...words).catch(({ message }) => message)
+  expect(await asked(gitIn(env, 20_000, 500), 'worktree', 'add', '20')).toBe('git did not finish within 0.5 s')
+  const ask = gitIn(env, 500)
+  expect(await Promise.all([asked(ask, 'status', '-z', '20'), asked(ask, 'worktree', 'add', '0.7')])).toEqual([
+    'git did not finish within 0.5 s',
+    '',
+  ])
+})
+
+test('a worktree that is whole is taken whatever became of the hook after its checkout, and one that is not is not', async () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'parley-git-')))
+  ending.push(() => rmSync(folder, { recursive: true }))
+  const home = join(folder, 'app')
+  git(folder, 'init', '-q', '-b', 'main', home)
+  writeFileSync(join(home, 'a.txt'), 'a')
+  git(home, 'add', '.')
+  git(home, '-c', 'user.email=a@example.org', '-c', 'user.name=A', 'commit', '-q', '-m', 'First')
+  const ask = gitIn(process.env)
+  const repositories = [await repositoryAt(ask, home)]
+  const make = (asked: Git) => {
+    const branch = `for-${crypto.randomUUID()}`
+    return makeWorktree(asked, repositories, [], { session_id: crypto.randomUUID(), repo_full_name: 'app', branch })
+  }
+  const halfway: Git = async (at, ...words) => {
+    if (words[1] !== 'add') return ask(at, ...words)
+    await ask(at, 'worktree', 'add', '--no-checkout', ...words.slice(2))
+    throw new GitFailed('killed')
+  }
+  expect(await make(halfway).catch(({ message }) => message)).toBe('killed')
+  for (const hook of ['exit 1', 'kill $PPID']) {
+    writeFileSync(join(home, '.git/hooks/post-checkout'), `#!/bin/sh\necho ran >> ${folder}/hooks\n${hook}\n`, { mode: 0o755 })
+    const { path } = await make(ask)
+    expect(readFileSync(join(path, 'a.txt'), 'utf8')).toBe('a')
+  }
+  expect(readFileSync(join(folder, 'hooks'), 'utf8')).toBe('ran\nran\n')
 })
 
 test('git is asked sixteen things at once, however many worktrees there are', async () => {

@@ -6,6 +6,7 @@ import { concurrencyLimit } from '../../core/runtime/concurrency-limit.ts'
 
 const MOST_OUTPUT = 64 * 1024 * 1024
 const WITHIN_MS = 120_000
+const CHECKOUT_WITHIN_MS = 25 * 60_000 // before the hub gives an order up (stores/control/agents.ts)
 const MOST_AT_ONCE = 16 // a runner asks several things of each of its worktrees, and may have hundreds
 const LONGEST_BRANCH = 200 // as an order's branch may be (control/sessions/agent-plan.ts)
 
@@ -16,19 +17,27 @@ export class GitFailed extends Error {}
 export type Git = (folder: string, ...words: string[]) => Promise<string>
 
 /** `env`: the runner's. A hook or an alias of git that started the runner has set variables that would name another repository. */
-export const gitIn = (env: Readonly<Record<string, string | undefined>>, withinMs = WITHIN_MS): Git => {
+export const gitIn = (
+  env: Readonly<Record<string, string | undefined>>,
+  withinMs = WITHIN_MS,
+  checkoutWithinMs = CHECKOUT_WITHIN_MS,
+): Git => {
   const plain = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_')))
   const own = { ...plain, LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' }
   const limited = concurrencyLimit(MOST_AT_ONCE)
   const run = (folder: string, words: string[]) =>
     new Promise<string>((resolve, reject) => {
-      execFile('git', words, { cwd: folder, env: own, maxBuffer: MOST_OUTPUT, timeout: withinMs }, (error, out, err) => {
+      const timeout = isCheckout(words) ? checkoutWithinMs : withinMs
+      execFile('git', words, { cwd: folder, env: own, maxBuffer: MOST_OUTPUT, timeout }, (error, out, err) => {
         if (error === null) return resolve(out.replace(/\n$/, ''))
-        reject(new GitFailed(whyNot(error, err, withinMs)))
+        reject(new GitFailed(whyNot(error, err, timeout)))
       })
     })
   return (folder, ...words) => limited('git', () => run(folder, words))
 }
+
+// It writes or removes all files of a repository, and may run its hooks.
+const isCheckout = ([command, what]: string[]): boolean => command === 'worktree' && (what === 'add' || what === 'remove')
 
 const whyNot = (error: Error & { code?: unknown; killed?: boolean }, err: string, withinMs: number): string => {
   if (error.code === 'ENOENT') return 'git is not installed, or the folder is not there'

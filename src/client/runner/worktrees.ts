@@ -152,7 +152,10 @@ export const makeWorktree = async (git: Git, repositories: Repository[], made: M
   if (taken !== undefined && made.some((each) => each.path === taken)) await forgetMissing(git, home, taken)
   if ((await headOf(git, home)) === undefined) throw new GitFailed(`${home} has no commit yet, so that no branch can begin there.`)
   const isThere = await hasBranch(git, home, order.branch)
-  await git(home, 'worktree', 'add', ...(isThere ? [] : ['-b', order.branch]), '--', path, isThere ? order.branch : 'HEAD')
+  const words = [...(isThere ? [] : ['-b', order.branch]), '--', path, isThere ? order.branch : 'HEAD']
+  await git(home, 'worktree', 'add', ...words).catch(async (error) => {
+    if (!(await isWhole(git, path, home, order.branch))) throw error
+  })
   return { path, home, name: repository.name }
 }
 
@@ -168,6 +171,16 @@ const pathFor = (home: string, { session_id, branch }: WorktreeOrder): string =>
   if (!lstatSync(folder).isDirectory()) throw new GitFailed(`${folder} is a link; worktrees are made in a folder of that name alone.`)
   const plain = (text: string) => text.replace(/[^A-Za-z0-9]+/g, '-').slice(0, LONGEST_NAME)
   return join(realpathSync(folder), `${basename(home)}-${plain(branch)}-${plain(session_id).replaceAll('-', '').slice(0, 8)}`)
+}
+
+// git says no also where a hook fails, or does not end, that runs once all files are there.
+const isWhole = async (git: Git, path: string, home: string, branch: string): Promise<boolean> => {
+  try {
+    await existing(git, path, home, branch)
+    return (await git(path, 'diff', '--name-only', '--diff-filter=D', 'HEAD')) === ''
+  } catch {
+    return false
+  }
 }
 
 const existing = async (git: Git, path: string, home: string, branch: string): Promise<Repository> => {
