@@ -319,11 +319,15 @@ test(
   async () => {
     const { hub, site } = await scene()
     const secrets = { MODEL_API_KEY: 'sk-model-0123456789', Db_Password: 'pass"word\\with\nlines', SHORT_KEY: 'short', PARLEY_OTHER: 'x' }
-    await site.start(hub, ['--worktree', site.app], { ...secrets, COPY_OF_IT: hub.key, PUBLIC: 'told' })
-    const task = hub.prompt(site.app, steps({ env: 1 }, { raw: `${secrets.MODEL_API_KEY} in plain\n` }, { input: 1 }))
+    const headers = { Authorization: 'Bearer sk-header-0123456789' }
+    writeFileSync(site.path('mcp.json'), JSON.stringify({ mcpServers: { tickets: { url: 'http://127.0.0.1:1', headers } } }))
+    const words = ['--worktree', site.app, '--mcp-config', site.path('mcp.json')]
+    await site.start(hub, words, { ...secrets, COPY_OF_IT: hub.key, PUBLIC: 'told' })
+    const raw = `${secrets.MODEL_API_KEY} in plain, ${headers.Authorization} and sk-header-0123456789 alone\n`
+    const task = hub.prompt(site.app, steps({ env: 1 }, { raw }, { input: 1 }))
     await until(() => task.finished)
     const all = JSON.stringify([task.events, task.finished])
-    expect(all).toContain('[MODEL_API_KEY] in plain')
+    expect(all).toContain('[MODEL_API_KEY] in plain, [Authorization] and [Authorization] alone')
     expect(all).not.toContain('sk-model')
     expect(all).not.toContain('with\\\\nlines')
     expect(all).not.toMatch(/ca_(run|agent)_[0-9a-f]{9}/)

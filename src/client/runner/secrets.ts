@@ -3,6 +3,7 @@ import { holdsSecret } from '../../core/text/text.ts'
 import { storable } from '../../transcripts/storable.ts'
 
 const SAYS_SECRET = /KEY|TOKEN|SECRET|PASSWORD|^AUTHORIZATION$/i
+const SCHEME = /^\S+ +(?=\S+$)/ // as in `Bearer …`: what follows it is as secret alone
 const SHORTEST = 12 // a shorter value may be a word that stands in any text
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -20,7 +21,8 @@ export type Secrets = ReadonlyMap<string, string>
 
 /** The values whose names say that they are secret: of an environment, and of settings however deep. */
 export const secretsIn = (value: unknown, name = '', found = new Map<string, string>()): Map<string, string> => {
-  if (typeof value === 'string' && value.length >= SHORTEST && SAYS_SECRET.test(name)) found.set(value, name)
+  if (typeof value === 'string' && SAYS_SECRET.test(name))
+    for (const secret of [value, value.replace(SCHEME, '')]) if (secret.length >= SHORTEST) found.set(secret, name)
   if (typeof value === 'object' && value !== null) for (const [key, inner] of Object.entries(value)) secretsIn(inner, key, found)
   return found
 }
