@@ -27,9 +27,10 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>, { bytes, lines
   let length = 0 // of the line so far
   let tail = Buffer.alloc(0)
   const take = (part: Buffer) => {
+    const wasOver = length > LONGEST_LINE
     length += part.length
     if (length <= LONGEST_LINE) return void parts.push(part)
-    if (parts.length > 1 || parts[0]!.length > KEPT_OF_LONGER) parts = [Buffer.concat(parts).subarray(0, KEPT_OF_LONGER)]
+    if (!wasOver) parts = [Buffer.concat([...parts, part.subarray(0, KEPT_OF_LONGER)]).subarray(0, KEPT_OF_LONGER)]
     tail = Buffer.concat([tail, part]).subarray(-TAIL)
   }
   const line = (ended: boolean): Line => {

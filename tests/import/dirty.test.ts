@@ -135,6 +135,7 @@ onOneEngine((parley) => {
       'notes.jsonl': 'hello\nworld\n',
       'other.json': '{\n "a": [1, 2],\n "b": {}\n}\n',
       'list.json': '[1,2]',
+      'long.jsonl': claudeLine(1, 'user', 'x'.repeat(LONGEST_LINE)),
     })) {
       const refused = await importFile(parley(), files.write(name, text)).catch((error) => error)
       expect(refused, name).toMatchObject({ code: 'invalid_request' })
@@ -159,6 +160,22 @@ test('lines are the same however the bytes come', async () => {
     [4, '{"c":1}', false],
   ])
   for (const size of [1, 2, 3, 7]) expect(await cutInto(size)).toEqual(whole)
+})
+
+test('of a line that is too long the same is kept however its bytes come', async () => {
+  const text = Buffer.from(`{"a":1}\n${'x'.repeat(2 * LONGEST_LINE)}\n{"b":2}\n`)
+  const cutAt = async (...places: number[]) => {
+    async function* chunks() {
+      for (const [i, at] of [0, ...places].entries()) yield text.subarray(at, places[i])
+    }
+    return (await Array.fromAsync(linesOf(chunks(), { bytes: 0, lines: 0, open: false }))).map(({ tail: _, text, ...rest }) => [
+      text.length,
+      rest,
+    ])
+  }
+  const whole = await cutAt()
+  expect(whole.map(([length]) => length)).toEqual([8, 64 * 1024, 8])
+  for (const places of [[8], [10], [10, LONGEST_LINE], [100_000], [text.length - 9]]) expect(await cutAt(...places)).toEqual(whole)
 })
 
 test('the elements of a document are the same however its bytes come', async () => {
