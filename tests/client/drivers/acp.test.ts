@@ -2,10 +2,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { addedDriver } from '../../../src/client/runner/drivers/drivers.ts'
+import { addedDriver, builtInDrivers } from '../../../src/client/runner/drivers/drivers.ts'
 import { newStage, workOf, type Stage, type Task } from '../../support/drivers.ts'
 
 const driver = addedDriver('corner', ['corner'])
+const opencode = builtInDrivers.find(({ agenticTool }) => agenticTool === 'opencode')!
 
 let stage: Stage
 beforeEach(() => void (stage = newStage()))
@@ -113,6 +114,14 @@ test.each([
   const session = modes('default', 'plan', 'acceptEdits', 'auto', 'yolo')
   const task = run({ session, prompt: `say(fs.existsSync('modes') ? fs.readFileSync('modes', 'utf8') : '')` }, { permissionMode })
   expect((await task.result).answer?.trim()).toBe(sent)
+})
+
+test('opencode is told to ask for the tools of each server that its session names, unless it may do all', async () => {
+  stage.program('opencode', agent({ prompt: `say(process.env.OPENCODE_PERMISSION ?? 'none')` }))
+  const told = async (permissionMode: string) =>
+    (await stage.run(opencode, stage.job({ permissionMode, mcpServers: { 'my tickets': {}, db: {} } })).result).answer
+  const asks = { edit: 'ask', bash: 'ask', webfetch: 'ask', 'my_tickets_*': 'ask', 'db_*': 'ask' }
+  expect([await told('plan'), await told('allow-all')]).toEqual([JSON.stringify(asks), 'none'])
 })
 
 test('a mode that the agent announces and then refuses is enforced by the answers', async () => {

@@ -127,4 +127,22 @@ describe.skipIf(bin === undefined)(`opencode ${VERSION}`, () => {
     },
     LONG_MS,
   )
+
+  test.each([
+    ['plan', 0, false],
+    ['default', 1, true],
+    ['acceptEdits', 1, true],
+    ['allow-all', 0, true],
+  ] as const)(
+    'the mode %s: a tool of a server that its session names is asked for %d times',
+    async (permissionMode, asked, called) => {
+      open(() => ({ name: 'my_tickets_post_message', input: { text: 'hi' } }))
+      const mcpServers = { 'my tickets': { type: 'http', url: stage.hub.url } }
+      const task = stage.run(opencode, stage.job({ permissionMode, mcpServers }))
+      await task.result
+      expect(task.asked).toHaveLength(asked)
+      expect(stage.hub.calls).toEqual(called ? ['post_message'] : [])
+    },
+    LONG_MS,
+  )
 })

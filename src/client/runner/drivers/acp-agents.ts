@@ -1,4 +1,5 @@
 // The agents that speak the Agent Client Protocol: what sets them apart is data.
+import type { Job } from './driver.ts'
 import { permissionOf } from './modes.ts'
 
 export interface AcpAgent {
@@ -8,13 +9,19 @@ export interface AcpAgent {
   command: readonly string[]
   howToGet: string
   /** What it finds in its environment, beside the runner's. */
-  env(permissionMode: string): Record<string, string>
+  env(job: Job): Record<string, string>
   /** It must not load a conversation in the minute in which that was opened. */
   loadsInLaterMinutes?: true
 }
 
 // opencode asks for nothing unless it is told to; what it then asks is answered as the mode has it.
-const ASKS = JSON.stringify({ edit: 'ask', bash: 'ask', webfetch: 'ask' })
+const ASKS = { edit: 'ask', bash: 'ask', webfetch: 'ask' }
+
+// As opencode names the tools of an MCP server.
+const toolsOf = (server: string): string => `${server.replace(/[^\w-]/g, '_')}_*`
+
+const permissionsFor = ({ mcpServers }: Job): string =>
+  JSON.stringify({ ...ASKS, ...Object.fromEntries(Object.keys(mcpServers).map((server) => [toolsOf(server), 'ask'])) })
 
 export const builtInAgents: readonly AcpAgent[] = [
   {
@@ -32,7 +39,7 @@ export const builtInAgents: readonly AcpAgent[] = [
     name: 'opencode',
     command: ['opencode', 'acp'],
     howToGet: 'npm install -g opencode-ai, then run opencode auth login',
-    env: (mode) => (permissionOf(mode) === 'all' ? {} : { OPENCODE_PERMISSION: ASKS }),
+    env: (job) => (permissionOf(job.permissionMode) === 'all' ? {} : { OPENCODE_PERMISSION: permissionsFor(job) }),
   },
 ]
 

@@ -20,7 +20,7 @@ export const acpDriver = (agent: AcpAgent): Driver => ({
   agenticTool: agent.agenticTool,
   program: agent.command[0]!,
   howToGet: agent.howToGet,
-  start: (job, listener, spawn) => run(agent, { ...job, env: { ...job.env, ...agent.env(job.permissionMode) } }, listener, spawn),
+  start: (job, listener, spawn) => run(agent, { ...job, env: { ...job.env, ...agent.env(job) } }, listener, spawn),
 })
 
 // What is known of the task so far.
