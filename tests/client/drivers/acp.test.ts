@@ -116,6 +116,23 @@ test.each([
   expect((await task.result).answer?.trim()).toBe(sent)
 })
 
+test.each([
+  ['plan', 'acceptEdits', 'build'],
+  ['plan', 'allow-all', 'build'],
+  ['plan', 'plan', undefined],
+  ['my-own', 'acceptEdits', undefined],
+  ['my-own', 'plan', 'plan'],
+])('an opencode conversation that is in the mode %s is put, by %s, into %p', async (current, permissionMode, sent) => {
+  const session = { modes: { currentModeId: current, availableModes: [{ id: 'build' }, { id: 'plan' }, { id: 'my-own' }] } }
+  const more = `methods['session/resume'] = () => (${JSON.stringify(session)})`
+  const prompt = `say(fs.existsSync('modes') ? fs.readFileSync('modes', 'utf8') : '')`
+  stage.program('opencode', agent({ capabilities: { sessionCapabilities: { resume: {} } }, prompt, more }))
+  const task = stage.run(opencode, stage.job({ permissionMode, conversation: 's1' }))
+  expect((await task.result).answer?.trim()).toBe(sent)
+  const by = permissionMode === 'plan' ? 'agent' : 'runner'
+  expect(task.told.find(({ key }) => key === 'mode')!.event.content.data).toEqual({ mode: permissionMode, by })
+})
+
 test('opencode is told to ask for the tools of each server that its session names, unless it may do all', async () => {
   stage.program('opencode', agent({ prompt: `say(process.env.OPENCODE_PERMISSION ?? 'none')` }))
   const told = async (permissionMode: string) =>

@@ -145,4 +145,19 @@ describe.skipIf(bin === undefined)(`opencode ${VERSION}`, () => {
     },
     LONG_MS,
   )
+
+  test(
+    'a conversation that began in plan leaves it with the mode of its next task',
+    async () => {
+      let move = say('A plan.')
+      open((results) => move(results))
+      const { conversation } = await stage.run(opencode, stage.job({ permissionMode: 'plan' })).result
+      move = write('a.txt')
+      const task = stage.run(opencode, stage.job({ permissionMode: 'allow-all', conversation }))
+      await task.result
+      expect(task.told.find(({ key }) => key === 'mode')!.event.content.data).toEqual({ mode: 'allow-all', by: 'runner' })
+      expect(existsSync(join(stage.folder, 'a.txt'))).toBe(true)
+    },
+    LONG_MS,
+  )
 })

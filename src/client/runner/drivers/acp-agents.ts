@@ -10,6 +10,8 @@ export interface AcpAgent {
   howToGet: string
   /** What it finds in its environment, beside the runner's. */
   env(job: Job): Record<string, string>
+  /** What it calls the mode in which it works without a plan, where none of its modes has one of our names. */
+  plainMode?: string
   /** It must not load a conversation in the minute in which that was opened. */
   loadsInLaterMinutes?: true
 }
@@ -39,6 +41,7 @@ export const builtInAgents: readonly AcpAgent[] = [
     name: 'opencode',
     command: ['opencode', 'acp'],
     howToGet: 'npm install -g opencode-ai, then run opencode auth login',
+    plainMode: 'build',
     env: (job) => (permissionOf(job.permissionMode) === 'all' ? {} : { OPENCODE_PERMISSION: permissionsFor(job) }),
   },
 ]

@@ -1,5 +1,6 @@
 // A conversation of an ACP agent, which calls it a session: begun, gone on with or forked, and put into its mode.
 import { isObject, listOr, objectOr, textOr, wordOf, type Json } from '../../../transcripts/json.ts'
+import type { AcpAgent } from './acp-agents.ts'
 import type { Job } from './driver.ts'
 import { METHOD_NOT_FOUND, RpcError, type Peer } from './json-rpc.ts'
 import { announcedMode } from './modes.ts'
@@ -12,14 +13,19 @@ export interface Session {
 }
 
 /** Opens the conversation that the task wants. `lastMessage`: the id of the newest message heard. */
-export const openConversation = async (peer: Peer, job: Job, lastMessage: () => string | undefined): Promise<Session> => {
+export const openConversation = async (
+  { plainMode }: AcpAgent,
+  peer: Peer,
+  job: Job,
+  lastMessage: () => string | undefined,
+): Promise<Session> => {
   const clientCapabilities = { fs: { readTextFile: false, writeTextFile: false }, terminal: false }
   const clientInfo = { name: 'parley', title: 'Parley', version: '1' }
   const { agentCapabilities } = await peer.call('initialize', { protocolVersion: 1, clientCapabilities, clientInfo })
   const opened = await open(peer, job, objectOr(agentCapabilities), lastMessage)
   const id = job.conversation ?? textOr(opened.sessionId) ?? ''
   const model = textOr(objectOr(opened.models).currentModelId) ?? textOr(optionOf(opened, 'model')?.currentValue)
-  return { id, model, mode: await setMode(peer, id, opened, job.permissionMode) }
+  return { id, model, mode: await setMode(peer, id, opened, job.permissionMode, plainMode) }
 }
 
 const open = async (peer: Peer, job: Job, capabilities: Json, lastMessage: () => string | undefined): Promise<Json> => {
@@ -39,16 +45,27 @@ const open = async (peer: Peer, job: Job, capabilities: Json, lastMessage: () =>
   return peer.call('session/fork', { sessionId: fork.conversation, ...place })
 }
 
-const setMode = async (peer: Peer, sessionId: string, opened: Json, permissionMode: string): Promise<string | undefined> => {
+const PLAN = 'plan'
+
+const setMode = async (
+  peer: Peer,
+  sessionId: string,
+  opened: Json,
+  permissionMode: string,
+  plainMode: string | undefined,
+): Promise<string | undefined> => {
   const { availableModes, currentModeId } = objectOr(opened.modes)
   const modes = listOr(availableModes).map((mode) => wordOf(objectOr(mode).id))
   const option = optionOf(opened, 'mode')
   const values = listOr(option?.options).map((each) => wordOf(objectOr(each).value))
+  const current = [currentModeId, option?.currentValue]
   const mode = announcedMode(permissionMode, [...modes, ...values])
+  // A conversation stays in plan once a task before was put into it.
+  const wanted = mode ?? (current.includes(PLAN) ? [...modes, ...values].find((each) => each === plainMode) : undefined)
   try {
-    if (mode === undefined || mode === currentModeId || mode === option?.currentValue) return mode
-    if (modes.includes(mode)) await peer.call('session/set_mode', { sessionId, modeId: mode })
-    else await peer.call('session/set_config_option', { sessionId, configId: wordOf(option?.id), value: mode })
+    if (wanted === undefined || current.includes(wanted)) return mode
+    if (modes.includes(wanted)) await peer.call('session/set_mode', { sessionId, modeId: wanted })
+    else await peer.call('session/set_config_option', { sessionId, configId: wordOf(option?.id), value: wanted })
     return mode
   } catch (error) {
     if (error instanceof RpcError && error.code !== undefined) return undefined // Gemini CLI knows modes that a folder may not have

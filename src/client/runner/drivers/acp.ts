@@ -81,7 +81,7 @@ const run = (agent: AcpAgent, job: Job, listener: Listener, spawn: Spawn): Runni
 const converse = async (agent: AcpAgent, job: Job, listener: Listener, peer: Peer, state: State, updates: Updates): Promise<Result> => {
   try {
     await rest(agent, job, listener, peer, state)
-    const session = await openConversation(peer, job, updates.lastMessage)
+    const session = await openConversation(agent, peer, job, updates.lastMessage)
     noteOpened(session.id)
     if (job.conversation ?? job.fork) await untilQuiet(() => state.lastUpdateAt)
     updates.begin(session.model)
