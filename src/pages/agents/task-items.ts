@@ -55,6 +55,7 @@ const FAILURES: Record<string, string> = {
   timed_out: 'It took too long',
   not_allowed: 'Not allowed there',
   agent_failed: 'The agent failed',
+  worktree_gone: 'Its worktree is gone',
 }
 const failureOf = ({ error }: WatchedTask): string => FAILURES[error?.code ?? ''] ?? 'It failed'
 
