@@ -81,7 +81,8 @@
     if (!link || !WIDE.matches || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey) return
     const name = link.origin === location.origin && nameOf(link.pathname)
     const isThere = link.pathname === location.pathname && link.search === location.search && link.hash !== ''
-    if (!name || isThere || link.target || link.download || (name === 'document' && !link.dataset.side)) return
+    const answers = new URLSearchParams(link.search).has('answer') // the composer of another page
+    if (!name || isThere || answers || link.target || link.download || (name === 'document' && !link.dataset.side)) return
     event.preventDefault()
     void go(link, name)
   })

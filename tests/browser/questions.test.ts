@@ -5,6 +5,8 @@ import { violations } from '../support/axe.ts'
 import { FULL, shortOf } from '../support/full.ts'
 import { MOBILE, openLive, withSite } from '../support/site.ts'
 
+const SOON = { timeout: 10_000 }
+
 const { parley, using, robin, asRobin } = withSite()
 
 const room = async () => {
@@ -142,7 +144,26 @@ for (const script of shortOf([true, false], 1))
       expect(complaints).toEqual([])
     }))
 
-const SOON = { timeout: 10_000 }
+test('beside the board a question to a person is answered as well', () =>
+  using({ viewport: { width: 1280, height: 800 } }, async (page, complaints) => {
+    const { path, alex, say } = await room()
+    const spoken = await fetch(`${parley.url}/api${path}/messages`, {
+      method: 'POST',
+      headers: { cookie: await robin() },
+      body: 'I am here.',
+    })
+    expect(spoken.status).toBe(200)
+    const { cursor } = await say(alex, 'Shall we ship it?', { to: ['Robin'], expects_reply: true })
+    await asRobin(page, `${path}/board`)
+    await page.locator(`#q${cursor}`).getByRole('link', { name: 'Answer', exact: true }).click()
+    await page.locator('#composer', { hasText: `Answers Alex's Team, #${cursor}` }).waitFor(SOON)
+    await page.locator('#message').fill('Yes.')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.locator(`#q${cursor}`).getByRole('link', { name: 'answered by Robin' }).waitFor(SOON)
+    expect(await page.locator('[data-panel=board]').count()).toBe(1)
+    expect(complaints).toEqual([])
+  }))
+
 const waitsFor = (page: Page, waiting: number) => page.locator(`#approvals-link[data-waiting="${waiting}"]`).waitFor(SOON)
 
 test('what a person is asked stands in the inbox and in the header of that person alone, wherever it was asked, until it is answered', () =>
