@@ -183,6 +183,7 @@ import { showKeys } from './shown-keys.js'
     if (event.key === '?') return showKeys(HELP)
     if (!Object.hasOwn(KEYS, event.key)) return
     event.preventDefault() // otherwise the letter would be typed into the field that gets the focus
+    if (event.repeat && !'jk'.includes(event.key)) return // held down, it would decide the card that has the focus next as well
     KEYS[event.key]()
   })
 }

@@ -129,6 +129,26 @@ test('[E12] decided with the keyboard alone: approved, edited and approved, reje
     expect(complaints).toEqual([])
   }))
 
+test('a key that is held down approves one card, and goes on only from card to card', () =>
+  using(WIDE, async (page, complaints) => {
+    const { id, propose } = await room()
+    const ids: string[] = []
+    for (const title of ['Freeze the syntax', 'Freeze the tokens', 'Freeze the errors']) ids.push(await propose({ title }))
+    const sent: string[] = []
+    page.on('request', (request) => request.method() === 'POST' && sent.push(new URL(request.url()).pathname))
+    await follow(page, `/approvals?meeting=${id}`)
+    await page.keyboard.press('j')
+    await page.keyboard.down('a')
+    await hasFocus(page, ids[1]!)
+    await page.keyboard.down('a') // again without an end: what a browser sends while it is held
+    for (const _ of ids) await page.keyboard.down('k')
+    await hasFocus(page, ids[0]!)
+    for (const _ of ids) await page.keyboard.down('j')
+    await hasFocus(page, ids[2]!)
+    expect(sent).toEqual([`/approvals/${ids[0]}`])
+    expect(complaints).toEqual([])
+  }))
+
 test('by touch at 390 px; a second tap lands on nothing; what was refused keeps what was typed', () =>
   using(MOBILE, async (page, complaints) => {
     const { id, propose } = await room()
