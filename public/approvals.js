@@ -15,6 +15,8 @@ import { showKeys } from './shown-keys.js'
   // The cards that wait, from the stream's last message: their ids, each with its session and what the server calls it.
   let waiting
   let catchingUp = false
+  let again
+  const asked = new Set() // ids of the cards that were loaded since then
 
   const differing = () => {
     const { meeting, only } = inbox.dataset
@@ -29,19 +31,24 @@ import { showKeys } from './shown-keys.js'
     return request === undefined ? ['proposal', id.slice(1)] : ['request', `${session}:${request}`]
   }
   const catchUp = async () => {
-    if (catchingUp || !waiting) return
+    if (!waiting) return
+    asked.clear() // what is loaded just now may be older
+    if (catchingUp) return
     catchingUp = true
+    clearTimeout(again)
     try {
-      for (let ids = differing(), asked = new Set(); ids.length > 0; ids = differing().filter((id) => !asked.has(id))) {
-        const some = ids.slice(0, AT_ONCE)
-        for (const id of some) asked.add(id)
-        const response = await fetch(`/approvals/cards?${new URLSearchParams(some.map(nameOf))}`, { headers: { accept: 'text/html' } })
-        if (!response.ok) break // the next word of the stream tries again
-        place(new DOMParser().parseFromString(await response.text(), 'text/html'))
-      }
-    } catch {}
+      for (let ids = differing(); ids.length > 0; ids = differing().filter((id) => !asked.has(id))) await loadCards(ids.slice(0, AT_ONCE))
+    } catch {
+      again = setTimeout(catchUp, RETRY_MS) // the stream says nothing before something else changes
+    }
     recount()
     catchingUp = false
+  }
+  const loadCards = async (ids) => {
+    for (const id of ids) asked.add(id)
+    const response = await fetch(`/approvals/cards?${new URLSearchParams(ids.map(nameOf))}`, { headers: { accept: 'text/html' } })
+    if (!response.ok) throw new Error(`${response.url}: ${response.status}`)
+    place(new DOMParser().parseFromString(await response.text(), 'text/html'))
   }
 
   /** Puts cards into the page, and keeps what is in view where it is. */
@@ -98,6 +105,7 @@ import { showKeys } from './shown-keys.js'
   const leave = () => {
     clearTimeout(retry)
     clearTimeout(silence)
+    clearTimeout(again)
     source?.close()
   }
   const follow = () => {

@@ -1,6 +1,6 @@
 // The inbox and the cards of proposals as a person uses them: by keyboard, by touch, without script, and while others decide.
 import { expect, test } from 'bun:test'
-import type { Page } from 'playwright'
+import type { Page, Route } from 'playwright'
 import { violations } from '../support/axe.ts'
 import { whileBusy } from '../support/cpu.ts'
 import { startAgents } from '../support/demo-agents.ts'
@@ -388,6 +388,34 @@ test.skipIf(!FULL)('an inbox that cannot follow says so until it can again, and 
     await page.route('**/approvals/live', (route) => route.fulfill({ status: 401 }))
     await page.goto(`/approvals?meeting=${id}`)
     await bar.getByText('You no longer have access to this page.').waitFor(SOON)
+  }),
+)
+
+test.skipIf(!FULL)('a card that could not be loaded comes with the next try, and one that is decided while it is loaded says so', () =>
+  using(WIDE, async (page, complaints) => {
+    const { id, propose } = await room()
+    await page.clock.install()
+    await follow(page, `/approvals?meeting=${id}`)
+    const before = Number(await page.locator('#approvals-link').getAttribute('data-waiting'))
+    const waits = (more: number) => page.locator(`#approvals-link[data-waiting="${before + more}"]`).waitFor(SOON)
+    const once = (work: (route: Route) => Promise<void>) => page.route('**/approvals/cards?*', work, { times: 1 })
+    await once((route) => route.fulfill({ status: 503 }))
+    const refused = page.waitForResponse('**/approvals/cards?*')
+    const late = await propose({ title: 'Freeze the syntax' })
+    await refused
+    for (let second = 0; second < 12; second++) await page.clock.runFor(1_000)
+    await card(page, late).waitFor(SOON)
+    expect(complaints.filter((text) => !text.includes('503'))).toEqual([])
+
+    await once(async (route) => {
+      const response = await route.fetch()
+      await waits(2)
+      await decide(new URL(response.url()).searchParams.get('proposal')!, { action: 'approve' })
+      await waits(1) // the stream has told of it
+      await route.fulfill({ response })
+    })
+    const quick = await propose({ title: 'Freeze the tokens' })
+    await card(page, quick).getByText('Approved by Robin').waitFor(SOON)
   }),
 )
 
