@@ -1,6 +1,8 @@
 // What stands beside the feed: the document, the board or the records. Where there is room for both, a link to one of them puts it in place,
 // so that the feed stays where it is, with what is being typed; the address says which it is. What is in place is kept up to date. A page
 // that begins with the document loads this once somebody points at such a link (live/aside.js).
+import { mayLeaveFor } from './leave.js'
+
 {
   const WIDE = matchMedia('(width >= 64rem)')
   const TIMES_EVERY_MS = 60_000 // what stands there says for how long something has been so
@@ -67,6 +69,7 @@
   }
 
   const go = async ({ pathname, search, hash, href }, name) => {
+    if (name === 'document' && !$('document') && !mayLeaveFor('The document is')) return
     const done = await put(name, search)
     if (done === undefined) return
     if (!done) return location.assign(href)

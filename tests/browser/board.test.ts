@@ -220,6 +220,31 @@ test('beside the feed the parts change places without another page: what is type
     expect(complaints).toEqual([])
   }))
 
+test('on a page that began with the board the document is another page, and whoever has typed something is asked before it opens', () =>
+  using(WIDE, async (page, complaints) => {
+    const { at, board } = await scene()
+    let goes = false
+    page.on('dialog', (dialog) => (goes ? dialog.accept() : dialog.dismiss()))
+    await asRobin(page)
+    await openLive(page, board)
+    await page.locator('#message').fill('Half a thought')
+    await page.locator('#side nav').getByRole('link', { name: 'Document' }).click()
+    await page.locator('#scroller').focus()
+    await page.keyboard.press('d')
+    const asked = expect.stringContaining('dialog: The document is on another page')
+    expect(complaints).toEqual([asked, asked])
+    expect(new URL(page.url()).pathname).toBe(board)
+    expect(await page.locator('#message').inputValue()).toBe('Half a thought')
+    goes = true
+    await page.keyboard.press('d')
+    await page.locator('#document').waitFor(SOON)
+    await openLive(page, board)
+    await page.locator('#side nav').getByRole('link', { name: 'Document' }).click()
+    await page.locator('#document').waitFor(SOON)
+    expect(new URL(page.url()).pathname).toBe(at)
+    expect(complaints).toEqual([asked, asked, asked]) // at last there was nothing to lose
+  }))
+
 test.skipIf(!FULL)('whoever chooses a part by the keyboard goes on from its link', () =>
   using(WIDE, async (page, complaints) => {
     const { at } = await scene()
