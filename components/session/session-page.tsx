@@ -110,12 +110,14 @@ const Head = ({ session, person }: { session: SessionView; person: Frame['person
   </section>
 )
 
-/** Title, status and description. `renamed`: the title flashes, because it has just changed. */
+/** Title, status and description, and of which version of the document the conclusion is. `renamed`: the title flashes, because it has just
+ *  changed. */
 export const SessionHead = ({ session, renamed = false }: { session: SessionState; renamed?: boolean }) => (
   <div
     id="session-head"
     data-concluded={session.concluded || session.archived || undefined}
     data-archived={session.archived || undefined}
+    data-version={session.concluded ? session.written.version : undefined}
     className="min-w-0 flex-1"
   >
     <div className="flex items-start gap-2.5">

@@ -6,16 +6,22 @@ const BLOCKS = '#doc article > :not(ul, ol, table), #doc li, #doc tr'
 
 export const followDocument = (live, path, load) => {
   let loading = false
-  // Where the page shows something else in its place, there is no document to keep up to date.
-  const behind = () => $('doc') && Number($('written').dataset.version) > Number($('doc').dataset.version)
+  let shown = Number(live.dataset.doc)
+  // A page that began with something else in its place has no document, but a conclusion: of that the head names the version.
+  const newest = () => Number(($('written') ?? $('session-head')).dataset.version)
   const update = async () => {
-    if (loading || !behind()) return
+    const version = newest()
+    if (loading || !(version > shown)) return
     loading = true
     const before = new Set(blocks().map(({ textContent }) => textContent))
-    await load(`${path}/document?version=${$('written').dataset.version}`).catch(() => {})
+    const loaded = await load(`${path}/document?version=${version}`).then(
+      () => true,
+      () => false,
+    )
+    if (loaded) shown = version
     for (const block of blocks()) block.classList.toggle('flash', !before.has(block.textContent))
     loading = false
-    if (behind()) setTimeout(update, RETRY_MS)
+    if (newest() > shown) setTimeout(update, RETRY_MS)
   }
   live.addEventListener('htmx:sse:after:message', update)
 }

@@ -245,6 +245,16 @@ test('on a page that began with the board the document is another page, and whoe
     expect(complaints).toEqual([asked, asked, asked]) // at last there was nothing to lose
   }))
 
+test('a page that began with the board shows the conclusion as soon as there is one', () =>
+  using(WIDE, async (page, complaints) => {
+    const { at, board, tokens } = await scene()
+    await openLive(page, board)
+    await parley.post(`${at}/conclude`, { summary_section: 'It **ships**.' }, tokens[0])
+    await page.locator('#conclusion strong', { hasText: 'ships' }).waitFor(SOON)
+    expect(await page.locator('.board').count()).toBe(1)
+    expect(complaints).toEqual([])
+  }))
+
 test.skipIf(!FULL)('whoever chooses a part by the keyboard goes on from its link', () =>
   using(WIDE, async (page, complaints) => {
     const { at } = await scene()
