@@ -95,6 +95,11 @@ import { mayLeaveFor } from './leave.js'
     if (name && !isShown && (await put(name, location.search)) === false) location.reload()
   })
 
+  // Where there is room for one pane, what a link names in the feed is seen on the session's own page.
+  addEventListener('hashchange', () => {
+    if (!WIDE.matches && $('panel') && $('feed').contains($(location.hash.slice(1)))) location.replace(path + location.hash)
+  })
+
   const mark = $('side-mark')
   const follow = () => {
     const now = mark.dataset[shown()]

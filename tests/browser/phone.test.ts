@@ -89,6 +89,23 @@ test('a link to a message opens the feed there, also where it was not yet, and a
     await expectPane(page, 'Document')
   }))
 
+test('from the board and the records a link at the head to what needs a person opens the feed there', () =>
+  using(MOBILE, async (page, complaints) => {
+    const alex = await parley.post('/sessions', { title: 'Naming the release', description: '', creator_team_name: "Alex's Team" })
+    await parley.services.database.query('insert into loops (session_id, suspected_at) values ($1, now())', [alex.session_id])
+    const path = `/sessions/${alex.session_id}`
+    for (const side of ['board', 'records']) {
+      await page.goto(`${path}/${side}`)
+      await page.getByRole('link', { name: 'Needs a person' }).tap()
+      await page.waitForURL(`**${path}#loop`, SOON)
+      await expectPane(page, 'Feed')
+      expect(await page.locator('#loop').isVisible()).toBe(true)
+      await page.goBack()
+      await page.locator(`[data-panel=${side}]`).waitFor(SOON)
+    }
+    expect(complaints).toEqual([])
+  }))
+
 const inSight = (page: Page, row: string) =>
   page.locator(row).evaluate(async (element) => {
     for (let i = 0; i < 100; i++) {
