@@ -73,7 +73,7 @@ const Proposed = ({ proposal, place, untitled = false }: Pick<Props, 'proposal' 
             <Origin proposal={proposal} />
           </>
         )}
-        {left && <TimeLeftMark id={proposal.id} left={left} />}
+        {left && (place === 'feed' ? <UntilMark left={left} /> : <TimeLeftMark id={proposal.id} left={left} />)}
       </div>
       {!untitled && (
         <h3 id={`${anchor}-title`} dir="auto" className="text-[14px] leading-5.5 font-semibold wrap-anywhere">
@@ -94,11 +94,18 @@ const Proposed = ({ proposal, place, untitled = false }: Pick<Props, 'proposal' 
   )
 }
 
-/** Until when it can be decided. An open inbox puts a new one in its place. */
+const SOON = 'font-medium text-warn-foreground'
+
+/** How long it can still be decided. An open inbox puts a new one in its place. */
 export const TimeLeftMark = ({ id, left: { words, soon } }: { id: string; left: TimeLeft }) => (
-  <span id={`${anchorOf(id)}-left`} className={cn('ml-auto shrink-0 tabular-nums', soon && 'font-medium text-warn-foreground')}>
+  <span id={`${anchorOf(id)}-left`} className={cn('ml-auto shrink-0 tabular-nums', soon && SOON)}>
     {words}
   </span>
+)
+
+// A row of a feed stays as it is while the time goes on.
+const UntilMark = ({ left: { until, soon } }: { left: TimeLeft }) => (
+  <span className={cn('ml-auto tabular-nums', soon && SOON)}>expires {until}</span>
 )
 
 const Text = ({ text }: { text: string }) => (

@@ -36,7 +36,10 @@ export interface NamedPerson {
 }
 
 export interface TimeLeft {
+  /** `expires in 3 h` */
   words: string
+  /** Until when, with the day unless it is today. */
+  until: string
   /** Little time is left. */
   soon: boolean
 }

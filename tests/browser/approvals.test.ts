@@ -357,6 +357,16 @@ test('what comes while the page is open moves nothing, and what is typed and fol
     expect(complaints).toEqual([])
   }))
 
+test('a card of the feed, which stays as it is, says when it expires, and one of the inbox for how long it waits', () =>
+  using({ javaScriptEnabled: false }, async (page) => {
+    const { id, path, propose } = await room()
+    const one = await propose({ title: 'Freeze the syntax' })
+    await page.goto(path)
+    expect(await card(page, one).innerText()).toMatch(/expires \d+ \w+ \d{4}, \d\d:\d\d UTC/)
+    await page.goto(`/approvals?meeting=${id}`)
+    expect(await card(page, one).innerText()).toMatch(/expires in \d+ (h|days)/)
+  }))
+
 test.skipIf(!FULL)('for how long something waits goes on while the inbox is open', () =>
   using(WIDE, async (page, complaints) => {
     const { id, propose } = await room()
