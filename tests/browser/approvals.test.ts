@@ -230,6 +230,22 @@ test('without script the same forms decide, and the inbox keeps what was decided
     expect(complaints).toEqual([])
   }))
 
+test('a card of the feed stays one and is led back to, also where the board or the records stand beside it', async () => {
+  const { path, propose } = await room()
+  for (const at of [path, `${path}/board`, `${path}/records`]) {
+    const send = async (id: string, more: Record<string, string>) => {
+      const headers = { cookie: await robin(), origin: parley.url, referer: parley.url + at, ...more }
+      const body = new URLSearchParams({ act: 'approve' })
+      return fetch(`${parley.url}/approvals/${id}`, { method: 'POST', redirect: 'manual', headers, body })
+    }
+    const [one, other] = [await propose({ title: `Freeze ${at}` }), await propose({ title: `Freeze more of ${at}` })]
+    const card = await (await send(one, { 'hx-request': 'true' })).text()
+    expect(card).toContain('data-card="done"')
+    expect([at, card.includes('class="origin')]).toEqual([at, false]) // its row says by whom
+    expect((await send(other, {})).headers.get('location')).toBe(`${at}#p${other}`)
+  }
+})
+
 test.each(shortOf(['after the stream has told of it', 'as it comes'], 1))(
   'three of one team are approved with one question, whose answer, %s, says what came of each',
   (when) =>

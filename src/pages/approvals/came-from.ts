@@ -16,7 +16,7 @@ export const inboxBefore = (c: Http): string | undefined => {
   return before?.pathname === '/approvals' ? before.pathname + before.search : undefined
 }
 
-const isFeed = ({ pathname }: URL): boolean => /^\/sessions\/[^/]+$/.test(pathname)
+const isFeed = ({ pathname }: URL): boolean => /^\/sessions\/[^/]+(?:\/(?:board|records))?$/.test(pathname)
 
 /** Where on its page the card of a form stands (components/approvals/proposal-card.tsx). */
 export const placeBefore = (c: Http): 'feed' | 'past' | undefined => {
