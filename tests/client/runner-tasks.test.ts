@@ -96,7 +96,7 @@ test(
   LONG_MS,
 )
 
-test(
+test.skipIf(!FULL)(
   'while the hub is away, what is printed is kept in order, and told once when it is back',
   async () => {
     const { hub, site } = await scene()

@@ -143,7 +143,7 @@ describe('without a server', () => {
     SLOW_MS,
   )
 
-  test(
+  test.skipIf(!FULL)(
     'it works on the database itself, and a link leads to where agents are told to go',
     async () => {
       expect((await key('list')).output).toContain('There are no keys')

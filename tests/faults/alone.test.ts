@@ -152,7 +152,7 @@ test.concurrent('an instance that no longer hears itself says so, in its log and
 
 const program = findPgbouncer()
 
-test.concurrent.skipIf(!program)(
+test.concurrent.skipIf(!program || !FULL)(
   'when the pooler is switched to transaction mode while the server runs, it says so',
   async () => {
     const { url, drop } = await freshDatabase(database.url)

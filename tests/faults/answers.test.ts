@@ -9,6 +9,7 @@ import { isAway, isTimeout } from '../../db/errors.ts'
 import { checkPostgres } from '../../db/start-checks.ts'
 import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { thatCanBeEmpty } from '../support/proxy.ts'
+import { FULL } from '../support/full.ts'
 import { until } from './rooms.ts'
 
 const CONNECTIONS = 16
@@ -77,7 +78,7 @@ test(
   180_000,
 )
 
-test(
+test.skipIf(!FULL)(
   'statements that failed leave nothing in memory',
   () =>
     withPool(async (pool) => {

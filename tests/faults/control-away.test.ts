@@ -113,7 +113,7 @@ describe('with a server in this process', () => {
       [session_id, seconds],
     )
 
-  test(
+  test.skipIf(!FULL)(
     'a runner that was silent for longer than its lease loses its task; heard again, it ends the CLI, changes nothing, and works on',
     async () => {
       const { site, runner, session_id, send, said, task_id } = await scene([{ sleep: 5_000 }, { say: 'not mine any more' }, { deaf: 1 }])

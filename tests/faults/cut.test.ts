@@ -44,7 +44,7 @@ const withPool = (work: (pool: Database, cutAll: () => Promise<unknown>) => Prom
     }
   })
 
-test(
+test.skipIf(!FULL)(
   'connections that are cut again and again, also inside transactions, end no server',
   () =>
     withCutter(async (url, cutAll) => {

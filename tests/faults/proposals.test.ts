@@ -149,7 +149,7 @@ describe.each(HERE)('on %s', (engine) => {
     console.log(`${engine}: ${lost} answers of ${ROUNDS} were lost, ${replayed} retries were replays`)
   }, 120_000)
 
-  test(
+  test.skipIf(!FULL)(
     'approved or expired, never both, however close to its end [E18]',
     async () => {
       const brief = await start({ PROPOSAL_EXPIRES_AFTER: '3' })

@@ -98,7 +98,7 @@ for (const [engine] of shortOf(engines.toReversed(), 1)) {
       })
     })
 
-    test.each(shortOf(PATHS, 2))(
+    test.each(shortOf(PATHS, 1))(
       '%s ends with the team that leaves, and with the key that a person signed in by',
       async (path) => {
         const call = viaRest(parley)

@@ -278,7 +278,7 @@ describe('through REST', () => {
     ['events', 'author_name'],
   ] as const
 
-  test(
+  test.skipIf(!FULL)(
     'the mixed load: every answer is right, or a 503',
     async () => {
       const seats = await Promise.all(Array.from({ length: SESSIONS }, (_, n) => open(n)))

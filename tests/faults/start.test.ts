@@ -139,14 +139,16 @@ test.skipIf(!FULL)(
   180_000,
 )
 
-test.each([
+const LOSSES: [string, (pg: string) => void][] = [
   ['lacks its first file', (pg: string) => rmSync(join(pg, 'PG_VERSION'))],
   [
     'is empty, as where its disk is not mounted',
     (pg: string) => readdirSync(pg).forEach((name) => rmSync(join(pg, name), { recursive: true })),
   ],
   ['is gone', (pg: string) => rmSync(pg, { recursive: true })],
-])(
+]
+
+test.each(shortOf(LOSSES, 1))(
   'where a database that was whole %s no new one is made, until somebody says so',
   async (_, harm) => {
     const folder = await emptyFolderAt(join(empty, crypto.randomUUID()))

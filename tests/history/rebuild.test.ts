@@ -6,6 +6,7 @@ import { purge } from '../../src/process/purge.ts'
 import { controlScene } from '../support/control-scene.ts'
 import { askOverRest, trace } from '../support/history.ts'
 import { NEVER_MS, onEveryEngine, room, viaRest, type Parley } from '../support/parley.ts'
+import { FULL } from '../support/full.ts'
 import { said } from '../support/played-runner.ts'
 
 const corpusOf = async ({ database }: Parley) =>
@@ -44,7 +45,7 @@ onEveryEngine(
       expect(await warningsOf(parley())).toEqual([])
     })
 
-    test('it waits for whoever indexes at that moment, longer than statements may take elsewhere', async () => {
+    test.skipIf(!FULL)('it waits for whoever indexes at that moment, longer than statements may take elsewhere', async () => {
       const { database, engine } = parley()
       if (engine !== 'postgres') return // there is one connection: it waits in the queue
       const indexing = database.unhurried(async ({ query }) => {
