@@ -41,9 +41,9 @@ export const connect = async (machine: Machine, client: ClientName, options: Con
   const elsewhere = filesElsewhere(earlier, planned)
   const changed = planned.filter(({ before, after }) => before !== after)
   if (changed.length === 0 && earlier) {
-    const { token, wakeFor } = wish
+    const { token, isTaken, wakeFor } = wish
     makeCopy(machine) // it may have been removed
-    keepConnection(machine.home, { ...earlier, token, wakeFor, files: [...planned.map(({ file }) => file), ...elsewhere] })
+    keepConnection(machine.home, { ...earlier, token, wakeFor, files: [...planned.map(({ file }) => file), ...elsewhere] }, isTaken)
     return void machine.out.write(`${kind.title} is connected to ${link}: ${unchanged(wish, earlier)}\n${kept}`)
   }
   machine.out.write(`${changed.map(shownDiff).join('\n\n')}\n\n`)
@@ -58,12 +58,12 @@ export const connect = async (machine: Machine, client: ClientName, options: Con
 const filesElsewhere = (earlier: Connection | undefined, planned: Planned[]): ChangedFile[] =>
   earlier?.files.filter(({ path }) => existsSync(path) && planned.every((each) => each.path !== path)) ?? []
 
-const carryOut = (machine: Machine, client: ClientName, wish: Wish, planned: Planned[], elsewhere: ChangedFile[]): void => {
-  const { link, server, token, wakeFor, guard } = wish
+const carryOut = (machine: Machine, client: ClientName, wish: Asked, planned: Planned[], elsewhere: ChangedFile[]): void => {
+  const { link, server, token, isTaken, wakeFor, guard } = wish
   const { version } = packageOf(machine.program)
   const later = planned.flatMap((each) => each.later)
   changeAll(planned, (files) =>
-    keepConnection(machine.home, { client, link, server, token, wakeFor, guard, version, files: [...files, ...elsewhere] }, later),
+    keepConnection(machine.home, { client, link, server, token, wakeFor, guard, version, files: [...files, ...elsewhere] }, isTaken, later),
   )
 }
 
@@ -79,13 +79,16 @@ const unchanged = ({ wakeFor, token }: Wish, earlier: Connection): string => {
   return renewed.join(' ') || 'nothing to change.'
 }
 
-const wishOf = async (machine: Machine, client: ClientName, options: ConnectOptions, earlier: Connection | undefined): Promise<Wish> => {
+/** `isTaken`: the hub has said that it takes the token. */
+type Asked = Wish & { isTaken: boolean }
+
+const wishOf = async (machine: Machine, client: ClientName, options: ConnectOptions, earlier: Connection | undefined): Promise<Asked> => {
   const { link, name } = options
   const guard = options.guard ?? earlier?.guard ?? false
   const wakeFor = options.wake ?? earlier?.wakeFor ?? 'all'
-  const token = await tokenFor(machine, link)
+  const { token, isTaken } = await tokenFor(machine, link)
   const server = serverNamed(machine, client, link, { asked: name ?? earlier?.server, second: `parley-${hostWord(link)}`, added: earlier })
-  return { link, token, server, wakeFor, guard, call: callOf(machine) }
+  return { link, token, isTaken, server, wakeFor, guard, call: callOf(machine) }
 }
 
 // A server that its person has added already stays as it is, and is not ours to remove.
@@ -98,14 +101,15 @@ const changesFor = (machine: Machine, client: ClientName, wish: Wish, earlier: C
 
 // The hub's ACCESS_TOKEN, if it has one: the one that is kept, from PARLEY_TOKEN, or typed. Of a hub that is down or refuses nobody can
 // tell whether it still takes the kept one: PARLEY_TOKEN, which a person gives now, counts.
-const tokenFor = async (machine: Machine, link: string): Promise<string | undefined> => {
+const tokenFor = async (machine: Machine, link: string): Promise<Pick<Asked, 'token' | 'isTaken'>> => {
   const open = await opens(machine, link, undefined)
-  if (open !== false) return open ? undefined : machine.env.PARLEY_TOKEN || knownToken(machine, link)
+  if (open) return { token: undefined, isTaken: true }
+  if (open === undefined) return { token: machine.env.PARLEY_TOKEN || knownToken(machine, link), isTaken: false }
   const given = (await currentToken(machine, link)) ?? (await typed(machine, 'This hub needs its access token: '))
   if (!given) throw new Stop('This hub needs its access token: ask its operator, set PARLEY_TOKEN, and run this again.')
-  if ((await opens(machine, link, given)) === false)
-    throw new Stop('The hub does not take this access token. Ask its operator for the current one.')
-  return given
+  const isTaken = await opens(machine, link, given)
+  if (isTaken === false) throw new Stop('The hub does not take this access token. Ask its operator for the current one.')
+  return { token: given, isTaken: isTaken === true }
 }
 
 // Whether the hub opens with this token. Undefined while it is down, or refuses for another reason, such as too many requests: the person
@@ -116,7 +120,9 @@ const opens = async ({ err }: Machine, link: string, token: string | undefined):
     if (answer.status === 401) return false
     if (hubConfigOf(answer)) return true
     const said: unknown = answer.body?.error?.message
-    if (typeof said === 'string') err.write(`${link} refuses for now (HTTP ${answer.status}), and says: ${JSON.stringify(said)}\n`)
+    const { status } = answer
+    if (typeof said === 'string' && (status === 403 || status === 429 || status >= 500))
+      err.write(`${link} refuses for now (HTTP ${status}), and says: ${JSON.stringify(said)}\n`)
     else err.write(`${link} does not answer as a Parley does. Is the address right?\n`)
     return undefined
   } catch (error) {

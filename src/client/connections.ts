@@ -41,12 +41,12 @@ export const connectionsOf = (home: string): Connection[] => readOwn<{ connectio
 export const sameConnection = (a: Pick<Connection, 'client' | 'link'>, b: Pick<Connection, 'client' | 'link'>): boolean =>
   a.client === b.client && a.link === b.link
 
-/** Keeps a connection as it is now, in its place among the others, and how files of these stand now. A hub has one access token: that of
- *  this connection becomes that of every other one to the same hub. */
-export const keepConnection = (home: string, connection: Connection, later: Later[] = []): void => {
+/** Keeps a connection as it is now, in its place among the others, and how files of these stand now. `isTaken`: the hub takes its access
+ *  token. A hub has one: it becomes that of every other connection to the hub. */
+export const keepConnection = (home: string, connection: Connection, isTaken: boolean, later: Later[] = []): void => {
   const base = baseOfLink(connection.link)
   const all = withFiles(connectionsOf(home), later).map((other) =>
-    baseOfLink(other.link) === base ? { ...other, token: connection.token } : other,
+    isTaken && baseOfLink(other.link) === base ? { ...other, token: connection.token } : other,
   )
   const isNew = !all.some((other) => sameConnection(other, connection))
   keepAll(home, isNew ? [...all, connection] : all.map((other) => (sameConnection(other, connection) ? connection : other)))

@@ -18,6 +18,8 @@ interface Entry extends Seen {
   polls: number
   sleeps: number
   dirty: boolean
+  /** How often its cursors were forgotten. */
+  resets: number
 }
 
 const TEAMS_KEPT = 10_000
@@ -70,11 +72,11 @@ export class Presence {
     for (const [team, entry] of this.#entries) if (entry.sessionId === sessionId) this.#entries.delete(team) // a wait that is held moves no other
   }
 
-  /** The database may have been replaced by an older copy, whose cursors count. Those of the last second, which are only here, are lost: what
-   *  was delivered then is delivered once more to whoever waits without a cursor. */
+  /** The database may have been replaced by an older copy, whose cursors count. Those of the last second, and of calls in flight, are lost:
+   *  what was delivered then is delivered once more to whoever waits without a cursor. */
   forgetAllCursors() {
     this.#delivered.clear()
-    for (const entry of this.#entries.values()) Object.assign(entry, NO_CURSORS)
+    for (const entry of this.#entries.values()) Object.assign(entry, NO_CURSORS, { resets: entry.resets + 1 })
   }
 
   #forget({ teamId, deliveredCursor }: Entry) {
@@ -86,7 +88,7 @@ export class Presence {
     let entry = this.#entries.get(teamId)
     if (!entry) {
       const times = { lastSeenMs: 0, pollingUntilMs: undefined, sleptMs: undefined, sleepingUntilMs: undefined }
-      this.#entries.set(teamId, (entry = { sessionId, teamId, ...NO_CURSORS, ...times, polls: 0, sleeps: 0, dirty: false }))
+      this.#entries.set(teamId, (entry = { sessionId, teamId, ...NO_CURSORS, ...times, polls: 0, sleeps: 0, dirty: false, resets: 0 }))
     }
     return entry
   }
@@ -96,10 +98,12 @@ export class Presence {
 export class Poll {
   #entry: Entry
   #clock: Clock
+  #resets: number
 
   constructor(entry: Entry, clock: Clock, holdMs: number) {
     this.#entry = entry
     this.#clock = clock
+    this.#resets = entry.resets
     entry.polls++
     const until = this.#touch() + holdMs
     if (until > (entry.pollingUntilMs ?? 0)) entry.pollingUntilMs = until
@@ -111,9 +115,11 @@ export class Poll {
   }
 
   /** Moves the team's cursors, only ever forward. `seen`: the team says that it has read so far. `delivered`: a wait has delivered so far.
-   *  `addressed`: the same, of messages that are addressed to the team. */
+   *  `addressed`: the same, of messages that are addressed to the team. After the cursors were forgotten, a call that began before moves none:
+   *  its numbers may be of another copy of the log. */
   advance({ seen = 0, delivered = 0, addressed = 0 }) {
     const entry = this.#entry
+    if (this.#resets !== entry.resets) return
     if (seen <= entry.seenCursor && delivered <= entry.deliveredCursor && addressed <= entry.addressedCursor) return
     entry.seenCursor = Math.max(entry.seenCursor, seen)
     entry.deliveredCursor = Math.max(entry.deliveredCursor, seen, delivered)

@@ -30,13 +30,17 @@ export class Waiters {
     if (subscribed) wakeEach(subscribed, newest)
   }
 
-  /** Wakes everybody. What they knew of their topics may be wrong: the database may have been replaced by an older copy. */
   wakeAll() {
+    for (const subscribed of this.#byTopic.values()) wakeEach(subscribed, 0)
+  }
+
+  /** Wakes everybody. What they knew of their topics may be wrong: the database may have been replaced by an older copy. */
+  resetAll() {
     for (const subscribed of this.#byTopic.values()) {
       subscribed.newestWoken = 0
       for (const waiter of subscribed.waiters) waiter.isReset = true
-      wakeEach(subscribed, 0)
     }
+    this.wakeAll()
   }
 
   /** The topic's subject, as a session, is being deleted: wakes those who wait for it, and tells them. */

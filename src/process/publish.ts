@@ -93,13 +93,13 @@ export const createPublisher = (database: Database, { metrics, loops, notifier, 
     feeds.forget()
     missed.clear()
     memberCache.forget()
-    waiters.wakeAll()
   }
   /** Drops all caches, wakes everybody, and has all sessions compared with the index. Any may have grown without a notification, or the
    *  database may have been replaced by an older copy. */
   const anyMayHaveGrown = () => {
     docVersions.forget()
     forget()
+    waiters.resetAll()
     indexer.compareAll()
   }
   on(DOC_TOPIC, docVersions.moved)
@@ -115,6 +115,7 @@ export const createPublisher = (database: Database, { metrics, loops, notifier, 
   on(PURGED_TOPIC, (session) => {
     waiters.end(session)
     forget() // what is remembered of the session goes with all else: it happens rarely
+    waiters.wakeAll()
     indexer.moved(session)
   })
   return {

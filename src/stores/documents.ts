@@ -73,7 +73,8 @@ export const documentBefore = async (
 }
 
 /** Writes a new version and its history row. The caller holds the session's lock and has compared versions. A clock that was set back makes
- *  no version older than the events and versions before it. */
+ *  no version older than the events and versions before it: until it has caught up, `documentBefore` may give an older one than the team
+ *  knows, and never a newer one. */
 export const writeDocument = async (
   { db }: Queries,
   sessionId: string,

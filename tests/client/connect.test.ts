@@ -602,19 +602,39 @@ test('a new access token that the person has written by hand is kept by connecti
   expect([home.read('.claude.json'), home.read('.claude/settings.json')]).toEqual([undefined, undefined])
 })
 
-test('the access token that is kept for a hub is the one that was given last, for whichever of its clients', async () => {
-  home = newHome(HUB)
-  const links = [HUB, `${HUB}/records`, OTHER]
-  const kept = () => links.map((link) => keptToken(home.home, link))
-  const withToken = async (PARLEY_TOKEN: string, ...words: string[]) =>
-    expect(await home.runHere(['connect', ...words, '--yes'], undefined, { PARLEY_TOKEN })).toMatchObject({ code: 0 })
-  await withToken('the-old-one', 'claude')
-  await withToken('the-old-one', 'codex', '--hub', `${HUB}/records`)
-  await withToken('of-another-hub', 'gemini', '--hub', OTHER)
-  await withToken('the-new-one', 'claude')
-  expect(kept()).toEqual(['the-new-one', 'the-new-one', 'of-another-hub'])
-  await withToken('the-newest-one', 'codex', '--hub', `${HUB}/records`)
-  expect(kept()).toEqual(['the-newest-one', 'the-newest-one', 'of-another-hub'])
+test('the access token that is kept for a hub is the last that it took, from whichever of its clients', async () => {
+  let taken: string | undefined = 'the-old-one'
+  const hub = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch({ headers }) {
+      if (taken === undefined) return Response.json({ error: { code: 'rate_limited', message: 'Later.' } }, { status: 429 })
+      const isTaken = headers.get('authorization') === `Bearer ${taken}`
+      return Response.json(isTaken ? { mcp_url: HUB } : {}, { status: isTaken ? 200 : 401 })
+    },
+  })
+  const link = `http://127.0.0.1:${hub.port}/mcp`
+  try {
+    home = newHome(link)
+    const links = [link, `${link}/records`, OTHER]
+    const kept = () => links.map((each) => keptToken(home.home, each))
+    const withToken = async (PARLEY_TOKEN: string, ...words: string[]) =>
+      expect(await home.runHere(['connect', ...words, '--yes'], undefined, { PARLEY_TOKEN })).toMatchObject({ code: 0 })
+    await withToken('the-old-one', 'claude')
+    await withToken('the-old-one', 'codex', '--hub', `${link}/records`)
+    await withToken('of-another-hub', 'gemini', '--hub', OTHER)
+    taken = 'the-new-one'
+    await withToken('the-new-one', 'claude')
+    expect(kept()).toEqual(['the-new-one', 'the-new-one', 'of-another-hub'])
+    taken = 'the-newest-one'
+    await withToken('the-newest-one', 'codex', '--hub', `${link}/records`)
+    expect(kept()).toEqual(['the-newest-one', 'the-newest-one', 'of-another-hub'])
+    taken = undefined
+    await withToken('of-another-hub', 'claude')
+    expect(kept()).toEqual(['the-newest-one', 'the-newest-one', 'of-another-hub'])
+  } finally {
+    await hub.stop(true)
+  }
 })
 
 const TOKENS = ['the-"old"-one', "the-'new'-one\\", 'of-another-hub']

@@ -134,7 +134,7 @@ test(
   LONG_MS,
 )
 
-test.skipIf(!FULL)(
+test(
   'with --wake addressed only what names the team wakes it',
   async () => {
     const { alex, bea } = await meeting(hub)

@@ -43,7 +43,8 @@ test.concurrent.each(HERE)(
       const outcomes = await expectTold(ask, site, tasks)
       expect(finals.known).toEqual(new Map(outcomes.map(({ task_id, status }) => [task_id, status])))
       const count = (status: string) => outcomes.filter((each) => each.status === status).length
-      expect(count('completed')).toBeGreaterThan(tasks.length / 2)
+      expect(count('completed')).toBeGreaterThan(0)
+      expect(count('failed')).toBeLessThanOrEqual(2 * KILLS) // each ends what runs there
       console.log(`${engine}: ${count('completed')} completed, ${count('failed')} lost with their runners, over ${KILLS} kills of runners`)
     } finally {
       await site.drop()

@@ -61,3 +61,14 @@ test('a team that holds peeks sleeps until the last of them has ended, and is no
   expect(presence.drain()).toHaveLength(0)
   expect(presence.of('t')).toBeUndefined()
 })
+
+test('a call that began before the cursors were forgotten moves none of them; what comes after it does', () => {
+  const presence = new Presence(at(0))
+  const before = presence.poll('s', 't', 30_000)
+  before.advance({ delivered: 9 })
+  presence.forgetAllCursors()
+  before.advance({ delivered: 20 })
+  expect([presence.deliveredTo('t'), before.ofTeam]).toEqual([0, 1])
+  presence.poll('s', 't', 0).advance({ delivered: 6 })
+  expect(presence.deliveredTo('t')).toBe(6)
+})

@@ -50,7 +50,7 @@ test('what an agent prints is not read again and again by who reads without it, 
       await soon('it has read', () => from.length === n)
     }
     expect(from).toEqual([newest, newest + 1, newest + 2])
-    services.waiters.wakeAll()
+    services.waiters.resetAll()
     await soon('it has read anew', () => from.length === 4)
     expect([from[3], reader.cursor]).toEqual([newest, newest])
     await say(alex, 'said')

@@ -1,6 +1,6 @@
 /** The long form of the tests: `bun run test:faults`, before a release. It repeats many times what the short form, `bun run test`, does a few
  *  times; it looks at each page in each way where the short form looks in one; and it alone has the tests marked `skipIf(!FULL)`, which are of
- *  what goes wrong around a feature or takes long to come about. What a feature is for, what a row of PROMISES.md rests on and who may do what
+ *  what goes wrong around a feature or takes long to come about. What a feature is for, who may do what, and of each row of PROMISES.md a test
  *  is in both. */
 export const FULL = process.env.FULL === '1'
 

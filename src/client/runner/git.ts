@@ -6,7 +6,7 @@ import { concurrencyLimit } from '../../core/runtime/concurrency-limit.ts'
 
 const MOST_OUTPUT = 64 * 1024 * 1024
 const WITHIN_MS = 120_000
-const CHECKOUT_WITHIN_MS = 25 * 60_000 // before the hub gives an order up (stores/control/agents.ts)
+const CHECKOUT_WITHIN_MS = 10 * 60_000 // a third of what the hub gives an order, which waits for those before it (stores/control/agents.ts)
 const MOST_AT_ONCE = 16 // a runner asks several things of each of its worktrees, and may have hundreds
 const LONGEST_BRANCH = 200 // as an order's branch may be (control/sessions/agent-plan.ts)
 

@@ -6,7 +6,7 @@ import { noteOf } from '../hub-notes.ts'
 import { Stop, type Machine } from '../machine.ts'
 import { keptToken } from '../tokens.ts'
 import { readHookInput } from './hook-input.ts'
-import { holdPeek, peekNow, type Holding } from './hold.ts'
+import { holdPeek, left, peekNow, type Holding } from './hold.ts'
 import { dropEntry, entriesOf, entryNow, isKept, keepEntry, type Entry } from './sessions.ts'
 import { giveWatchBack, takeWatch } from './turn.ts'
 import type { WatchOptions } from './watch.ts'
@@ -80,9 +80,10 @@ const watchThread = async (machine: Machine, entry: Entry, holding: Holding): Pr
 // Holds one peek and tells what comes of it. Resolves with whether there is more to wait for; throws Stop where something cannot be kept.
 const heldAndTold = async (machine: Machine, entry: Entry, holding: Holding): Promise<boolean> => {
   const addressedOnly = entry.wakeFor === undefined ? holding.addressedOnly : entry.wakeFor === 'addressed'
-  const notice = await holdPeek(entry, { ...holding, addressedOnly })
+  const own = { ...holding, addressedOnly }
+  const notice = await holdPeek(entry, own)
   if (notice === undefined) return false
-  await tell(machine, entry, notice, holding)
+  await tell(machine, entry, notice, own)
   return true
 }
 
@@ -116,7 +117,8 @@ const tell = async (machine: Machine, before: Entry, notice: string, holding: Ho
     isClosed ||= peek === 'ended' || peek?.closed === true
     if (isClosed) dropEntry(home, before)
     if (peek === 'ended') return
-    if (peek?.unread === 0 || (await queue(machine, now?.thread ?? before.thread!, notice))) return void isNoted(home, before, told)
+    const isRead = peek !== undefined && (isClosed ? peek.unread : left(peek, holding)) === 0
+    if (isRead || (await queue(machine, now?.thread ?? before.thread!, notice))) return void isNoted(home, before, told)
     if (isClosed && wait >= LAST_PAUSE_MS) return
   }
 }

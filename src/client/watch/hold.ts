@@ -91,8 +91,8 @@ const startOf = async (entry: Entry, at: At): Promise<number | undefined> => {
   return left(noticed, at) < left(delivered, at) ? entry.told : undefined
 }
 
-// How many messages are left that may wake the agent. A wait for what is addressed to it delivers that alone, and leaves the rest unread.
-const left = ({ unread, addressed }: Peek, { addressedOnly }: Holding): number => (addressedOnly ? addressed : unread)
+/** How many messages are left that may wake the agent. A wait for what is addressed to it delivers that alone, and leaves the rest unread. */
+export const left = ({ unread, addressed }: Peek, { addressedOnly }: Holding): number => (addressedOnly ? addressed : unread)
 
 // A wait that the agent holds meanwhile may have brought it the message already: it is not woken then.
 const noticeFor = async (entry: Entry, peek: Peek, at: At): Promise<string | undefined> => {

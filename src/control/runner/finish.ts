@@ -20,8 +20,8 @@ const answer = z.string().max(1_000_000)
 export const FINISH_TAKES = ['changed_files']
 
 /** Ends the task for good. The same call again gets the same answer; 409 for another result, and for a runner whose task it no longer is.
- *  `answer` is posted for the agent's team as the reply to the prompt. The error `worktree_gone` takes the session's worktree out of what the
- *  runner offers, until it registers it again. */
+ *  `answer` is posted for the agent's team as the reply to the prompt. The error `worktree_gone`, of the last task that is queued there, takes
+ *  the session's worktree out of what the runner offers, until it registers it again. */
 export const finish = op({
   ...RUNNER,
   name: 'finish_task',

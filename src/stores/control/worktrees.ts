@@ -104,12 +104,14 @@ export const saveWorktree = async ({ db }: Queries, runnerId: string, named: Che
   return row!.id
 }
 
-/** Takes a worktree out of what its runner offers, until that names it again. */
+/** Takes a worktree out of what its runner offers, until that names it again; not while a task is queued there, which would then be handed
+ *  out no more, where the runner ends it with the reason. */
 export const setGone = async ({ query }: Queries, id: string, runnerId: string): Promise<void> =>
-  void (await query('update worktrees set gone_at = clock_timestamp() where id = $1 and runner_id = $2 and gone_at is null', [
-    id,
-    runnerId,
-  ]))
+  void (await query(
+    `update worktrees w set gone_at = clock_timestamp() where id = $1 and runner_id = $2 and gone_at is null and not exists (
+       select from tasks t join sessions s on s.id = t.session_id where s.worktree_id = w.id and t.status = 'queued')`,
+    [id, runnerId],
+  ))
 
 /** What a task left in its worktree. */
 export const setGitState = async (

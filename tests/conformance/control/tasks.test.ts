@@ -367,10 +367,12 @@ onEveryEngine(
       const repo_full_name = `acme/${crypto.randomUUID()}`
       const folder = (branch: string) => ({ path: `/code/${branch}`, repo_full_name, branch, head: null })
       const { runner, call, session_id } = await scene({ worktrees: [folder('made'), folder('main')] })
-      await start(call, session_id)
-      const { task_id } = await runner.takeOne()
+      const queued = [await start(call, session_id), await start(call, session_id, 'Also.')]
       const error = { code: 'worktree_gone', message: 'The worktree was removed.' }
-      await runner.finish(task_id, undefined, { status: 'failed', error })
+      for (const { task_id } of queued) {
+        expect((await runner.takeOne()).task_id).toBe(task_id)
+        await runner.finish(task_id, undefined, { status: 'failed', error })
+      }
       expect((await refused(call('send_prompt', { session_id, prompt: 'Again.' }), 'conflict')).message).toContain('mode fork')
       await refused(call('create_session', { title: 'A', worktree_id: runner.worktree }), 'not_found')
       const made = await done(call('create_session', { title: 'A', repo_full_name, branch: 'made' }))
