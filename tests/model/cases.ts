@@ -49,6 +49,11 @@ export const CASES: Record<'rooms' | 'records' | 'control', Cases> = {
         { op: 'join_session', door: 'REST', at: 0, by: 0, key: 1, name: 0, replay: 7, invite: 0 },
         { op: 'join_session', door: 'REST', at: 0, by: 0, key: 1, name: 0, replay: 3, invite: 3 },
       ],
+      // The model refused who may not change an item before it looked whether its new dependencies lead back to it.
+      [
+        { op: 'plan_work', door: 'REST', at: 0, by: 9, key: 0, items: [{ title: 0, priority: 0, depends: 6, paths: 0, owner: 4 }, { title: 0, priority: 0, depends: 0, paths: 0, owner: 9 }], claim: 2 }, // prettier-ignore
+        { op: 'update_work', door: 'REST', at: 0, by: 1, key: 0, which: 0, status: 5, note: 0, result: 0, title: 0, priority: 0, depends: 0, paths: 0, owner: 0 }, // prettier-ignore
+      ],
       // The model took what a team did itself, such as to cancel its proposal, for addressed to it.
       [
         { op: 'records.propose_action_item', door: 'REST', at: 0, by: 0, key: 0, title: 0, why: 0, replaces: 4, quote: 0, meeting: 0 },

@@ -41,7 +41,7 @@ const EDITS = ['title', 'priority', 'depends_on', 'paths', 'owner', 'note', 'res
 
 // The fields that change, or why they may not.
 const changesOf = ({ room, input }: Known, item: Item, { role, changes }: Standing): Partial<Item> | Verdict => {
-  if (EDITS.some((field) => input[field] !== undefined) && (!changes || (item.withdrawn && role !== 'person'))) return refuses('forbidden')
+  if (EDITS.some((field) => input[field] !== undefined) && item.withdrawn && role !== 'person') return refuses('forbidden')
   const isApproved = item.kind === 'action' && ['title', 'priority', 'owner'].some((field) => input[field] !== undefined)
   if (isApproved && role !== 'person') return refuses('forbidden')
   const { title, priority, depends_on, paths, owner, note, result } = input
@@ -61,7 +61,8 @@ const changesOf = ({ room, input }: Known, item: Item, { role, changes }: Standi
   }
   const isNew = ([field, value]: [string, unknown]) =>
     value !== undefined && JSON.stringify(value) !== JSON.stringify(item[field as 'title'])
-  return Object.fromEntries(Object.entries(wanted).filter(isNew))
+  const changed = Object.fromEntries(Object.entries(wanted).filter(isNew))
+  return Object.keys(changed).length > 0 && !changes ? refuses('forbidden') : changed // a retry that changes nothing more succeeds
 }
 
 const isVerdict = (value: unknown): value is Verdict => typeof value === 'object' && value !== null && 'refuses' in value
