@@ -96,7 +96,7 @@ const Proposed = ({ proposal, place, untitled = false }: Pick<Props, 'proposal' 
 
 const SOON = 'font-medium text-warn-foreground'
 
-/** How long it can still be decided. An open inbox puts a new one in its place. */
+/** How long the proposal can still be decided. An open inbox puts a new mark in this one's place. */
 export const TimeLeftMark = ({ id, left: { words, soon } }: { id: string; left: TimeLeft }) => (
   <span id={`${anchorOf(id)}-left`} className={cn('ml-auto shrink-0 tabular-nums', soon && SOON)}>
     {words}

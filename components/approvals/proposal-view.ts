@@ -38,7 +38,7 @@ export interface NamedPerson {
 export interface TimeLeft {
   /** `expires in 3 h` */
   words: string
-  /** Until when, with the day unless it is today. */
+  /** The time at which the proposal expires, with the day unless that is today. */
   until: string
   /** Little time is left. */
   soon: boolean

@@ -103,7 +103,8 @@ export const linkOf = (given: string): string => {
 /** Can somebody between this machine and the hub change what it sends? */
 export const isUnguarded = (link: string): boolean => new URL(link).protocol === 'http:' && !isLoopback(new URL(link).hostname)
 
-/** Can somebody do so on the way to this link who cannot on the way to the other? What goes to the other must not follow to this one. */
+/** Can somebody change what is sent on the way to this link, and nobody on the way to the other? What goes to the other must not follow to
+ *  this one. */
 export const isLessGuarded = (link: string, other: string): boolean => isUnguarded(link) && !isUnguarded(other)
 
 /** The host and port as one word, for names. */

@@ -18,7 +18,7 @@ interface Entry extends Seen {
   polls: number
   sleeps: number
   dirty: boolean
-  /** How often its cursors were forgotten. */
+  /** How often the team's cursors were forgotten. */
   resets: number
 }
 

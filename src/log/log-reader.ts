@@ -37,7 +37,7 @@ export class LogReader {
   #waiter: Waiter
   #mayHaveMore: boolean
   #newest: number
-  #scanned = 0 // up to here there is nothing more for this reader: what an agent prints is not read again with each line that follows
+  #scanned = 0 // all up to here has been read, so that what an agent prints is not read again with each line that follows
   #pick: Pick | undefined
   /** When this process learned of the event that ended the last `next`, by performance.now(); undefined when none did. */
   wokenAt: number | undefined

@@ -34,7 +34,7 @@ export class Waiters {
     for (const subscribed of this.#byTopic.values()) wakeEach(subscribed, 0)
   }
 
-  /** Wakes everybody. What they knew of their topics may be wrong: the database may have been replaced by an older copy. */
+  /** Wakes everybody, and tells them that what they knew of their topics may be wrong: the database may be another copy. */
   resetAll() {
     for (const subscribed of this.#byTopic.values()) {
       subscribed.newestWoken = 0

@@ -59,7 +59,7 @@ export const MESSAGE = `type in ('chat', 'user_input')`
 export const isMessage = (type: string) => type === 'chat' || type === 'user_input'
 export const PAGE_EVENTS = 500
 export const PAGE_BYTES = 256 * 1024
-const SIZES = [20, 100, PAGE_EVENTS] // of pages that are read: each makes a statement, and every connection keeps each that it prepared
+const SIZES = [20, 100, PAGE_EVENTS] // of pages in the database: each size is a statement of its own, which every connection keeps
 
 /** A page of what follows `cursor`, ascending: at most `limit` events and PAGE_BYTES of text, but the first event always. */
 export const eventsAfter = (queries: Queries, sessionId: string, cursor: number, trace: boolean, limit = PAGE_EVENTS): Promise<Page> =>

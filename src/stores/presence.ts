@@ -3,9 +3,9 @@ import type { Queries } from '../../db/database.ts'
 import type { Seen } from '../core/presence.ts'
 import { endLapsedOf } from './records/leases.ts'
 
-// One statement for all teams of a second. If two instances saw a team, the later poll counts, and the later held peek. Rows are locked in one order, so that two
-// instances cannot deadlock. No cursor goes beyond the end of the log, which is an older copy's after a failover. A claim on the board whose lease was over before its team came back stays over. The time is read after all rows
-// are written.
+// One statement for all teams of a second. If two instances saw a team, the later poll counts, and the later held peek. Rows are locked in one
+// order, so that two instances cannot deadlock. No cursor goes beyond the end of the log, which is an older copy's after a failover. A claim
+// on the board whose lease was over before its team came back stays over. The time is read after all rows are written.
 const WRITE = `
 with seen as (
   select session_id, team_id, to_timestamp(last_seen_ms / 1000.0)::timestamptz(3) as at,

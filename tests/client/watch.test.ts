@@ -225,6 +225,14 @@ test(
   LONG_MS,
 )
 
+/** For holdPeek itself, until `over`. `announced`: the link that the hub names. */
+const holdingIn = (home: string, over: AbortController, announced?: string) => ({
+  home,
+  token: () => undefined,
+  addressedOnly: false,
+  announced: () => announced,
+  signal: over.signal,
+})
 const entryAt = (link: string, folder: string): Entry => ({
   link,
   session_id: uuid7(),
@@ -246,8 +254,7 @@ test('what a watch was about to tell when it ended is not noted as told: the nex
   const entry = entryAt(`${hub.url}mcp`, own.home)
   try {
     keepEntry(own.home, entry)
-    const holding = { home: own.home, token: () => undefined, addressedOnly: false, announced: () => undefined, signal: over.signal }
-    expect(await holdPeek(entry, holding)).toBeUndefined()
+    expect(await holdPeek(entry, holdingIn(own.home, over))).toBeUndefined()
     expect(entriesOf(own.home)).toEqual([entry])
   } finally {
     await hub.stop(true)
@@ -278,8 +285,7 @@ test('a watch whose entry was taken away ends: it tells nothing and keeps nothin
     const entry = { ...entryAt(`${hub.url}mcp`, own.home), told: name === 'was restored' ? 9 : undefined }
     try {
       keepEntry(own.home, entry)
-      const holding = { home: own.home, token: () => undefined, addressedOnly: false, announced: () => undefined, signal: over.signal }
-      const held = holdPeek(entry, holding).then((notice) => ({ notice }))
+      const held = holdPeek(entry, holdingIn(own.home, over)).then((notice) => ({ notice }))
       expect(
         await within(
           5_000,
@@ -316,13 +322,7 @@ test('a hub that is away is looked for at the address that it has announced, but
       })
       const entry = entryAt(link, own.home)
       keepEntry(own.home, entry)
-      await holdPeek(entry, {
-        home: own.home,
-        token: () => undefined,
-        addressedOnly: false,
-        announced: () => announced,
-        signal: over.signal,
-      })
+      await holdPeek(entry, holdingIn(own.home, over, announced))
       expect([announced, [...new Set(asked)]]).toEqual([announced, [...hosts]])
     }
   } finally {
@@ -349,13 +349,7 @@ test('a watch notes what it has told in the entry as it is then: the agent may h
     const entry = { ...entryAt(`${hub.url}mcp`, own.home), conversation: 'old', told: before }
     try {
       keepEntry(own.home, entry)
-      await holdPeek(entry, {
-        home: own.home,
-        token: () => undefined,
-        addressedOnly: false,
-        announced: () => undefined,
-        signal: over.signal,
-      })
+      await holdPeek(entry, holdingIn(own.home, over))
       expect(entriesOf(own.home)).toEqual([{ ...entry, conversation: 'new', told: after }])
     } finally {
       over.abort()

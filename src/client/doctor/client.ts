@@ -39,8 +39,8 @@ const checkSettings = (machine: Machine, connection: Connection): Finding[] => {
   ]
 }
 
-// The client itself says whether it knows the server: in a line that begins with its name, after marks. Another server's name may begin like
-// it, and a name or a link may have "error" in it.
+// The client itself says whether it knows the server, in a line that begins with the server's name, after marks. The name of another server
+// may begin alike, and a name or a link may have "error" in it.
 const listed = (machine: Machine, { client, server, link }: Connection): Finding => {
   const { title } = CLIENTS[client]
   const { error, stdout, stderr } = spawnSync(client, ['mcp', 'list'], {

@@ -36,7 +36,7 @@ export const gitIn = (
   return (folder, ...words) => limited('git', () => run(folder, words))
 }
 
-// It writes or removes all files of a repository, and may run its hooks.
+// A checkout, or its removal, goes through all files of a repository, and may run its hooks.
 const isCheckout = ([command, what]: string[]): boolean => command === 'worktree' && (what === 'add' || what === 'remove')
 
 const whyNot = (error: Error & { code?: unknown; killed?: boolean }, err: string, withinMs: number): string => {

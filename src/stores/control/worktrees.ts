@@ -104,8 +104,8 @@ export const saveWorktree = async ({ db }: Queries, runnerId: string, named: Che
   return row!.id
 }
 
-/** Takes a worktree out of what its runner offers, until that names it again; not while a task is queued there, which would then be handed
- *  out no more, where the runner ends it with the reason. */
+/** Takes a worktree out of what its runner offers, until the runner names it again. A worktree with queued tasks stays: they are handed out,
+ *  and the runner ends each with the reason. */
 export const setGone = async ({ query }: Queries, id: string, runnerId: string): Promise<void> =>
   void (await query(
     `update worktrees w set gone_at = clock_timestamp() where id = $1 and runner_id = $2 and gone_at is null and not exists (

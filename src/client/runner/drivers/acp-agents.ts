@@ -10,7 +10,7 @@ export interface AcpAgent {
   howToGet: string
   /** What it finds in its environment, beside the runner's. */
   env(job: Job): Record<string, string>
-  /** What it calls the mode in which it works without a plan, where none of its modes has one of our names. */
+  /** The agent's name for the mode without a plan, where none of its modes has one of our names. */
   plainMode?: string
   /** It must not load a conversation in the minute in which that was opened. */
   loadsInLaterMinutes?: true
