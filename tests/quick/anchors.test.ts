@@ -28,6 +28,21 @@ test('no two headings have the same id, in whatever script they are', () => {
   ])
 })
 
+test('a link of the text to one of its headings leads there, as GitHub and others write it, and opens no other tab', () => {
+  const toc =
+    "- [Goals](#goals)\n- [Don't](#dont-stop)\n- [same](#don-t-stop 'Why')\n- [ours](#doc-goals)\n- [Über](#über-uns)\n- [no](#nothing)\n"
+  const html = anchored(`${toc}\n## Goals\n\n## Don't stop\n\n## Über uns\n`)
+  const links = [...html.matchAll(/<li><a ([^>]*)>/g)].map(([, attributes]) => attributes)
+  expect(links).toEqual([
+    'href="#doc-goals"',
+    'href="#doc-don-t-stop"',
+    'href="#doc-don-t-stop" title="Why"',
+    'href="#doc-goals"',
+    'href="#doc-über-uns"',
+    'href="#nothing" rel="noopener noreferrer nofollow ugc" target="_blank"',
+  ])
+})
+
 test('what looks like a heading is none', () => {
   for (const text of ['<h1>x</h1>', '`<h1>x</h1>`', '[x](https://a.example/<h1>)', '```\n# x\n```'])
     expect(anchored(text)).toBe(renderMarkdown(text))
