@@ -338,9 +338,11 @@ test.skipIf(!FULL)('without script a person prompts, forks into a new session, i
     await page.click('#rows details[data-trace] summary')
     await page.click('text=All that it did, on a page of its own')
     expect(page.url()).toContain('/turns/')
-    await page.goto(`/sessions/${session}`)
+    await page.goto(`/sessions/${session}/board`) // the board beside the feed
     await page.click('button:has-text("Deny")')
     expect(await page.textContent('#rows')).toContain('Denied by Robin')
+    expect(page.url()).toEndWith('/board')
+    await page.goto(`/sessions/${session}`)
     await page.click('button:has-text("Interrupt")')
     expect(await page.textContent('#rows')).toContain('Stopping')
     await agents.finish(task_id, { status: 'interrupted' })

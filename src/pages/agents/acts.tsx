@@ -11,7 +11,7 @@ import { existingSession } from '../../rooms/preconditions.ts'
 import { watchedAgents } from '../../stores/control/watched.ts'
 import { assertActor, nextIdempotencyKey, performAsPerson, problemOf } from '../forms/perform-as-person.ts'
 import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
-import { inboxBefore } from '../approvals/came-from.ts'
+import { pageOfForm } from '../approvals/came-from.ts'
 import { partial } from '../live/partial.ts'
 import { fragment, frameOf, htmlResponse, page, seeOther, type Site } from '../respond.tsx'
 import { promptBoxOf } from './prompt-box.ts'
@@ -72,7 +72,7 @@ export const submitPermission = async (c: Http, site: Site): Promise<Response> =
   assertActor(c, site)
   const { request_id, allow, message } = valuesOf(await formOf(c))
   const input = { session_id: c.req.param('id'), request_id, allow: allow === 'true', ...(message && { message }) }
-  return act(c, site, answerPermission, input, inboxBefore(c))
+  return act(c, site, answerPermission, input, pageOfForm(c))
 }
 
 // What comes of it is seen on the page, which follows the session.

@@ -10,10 +10,11 @@ const pageBefore = (c: Http): URL | undefined => {
   return new URL(localPath(pathname + search), 'http://here')
 }
 
-/** Path and query of the inbox that the form was in; undefined where it was elsewhere. */
-export const inboxBefore = (c: Http): string | undefined => {
+/** Path and query of the inbox, or of the session's page and what stood beside its feed, that the form was in; undefined where it was
+ *  elsewhere. */
+export const pageOfForm = (c: Http): string | undefined => {
   const before = pageBefore(c)
-  return before?.pathname === '/approvals' ? before.pathname + before.search : undefined
+  return before && (before.pathname === '/approvals' || isFeed(before)) ? before.pathname + before.search : undefined
 }
 
 const isFeed = ({ pathname }: URL): boolean => /^\/sessions\/[^/]+(?:\/(?:board|records))?$/.test(pathname)
