@@ -1,6 +1,7 @@
 // The dialog that lists a page's keys, for help.js and approvals.js.
-/** Opens the dialog. `keys`: what each key does. */
+/** Opens the dialog, unless one is open: a second `?` may come while the first one's script is on its way. `keys`: what each key does. */
 export const showKeys = (keys) => {
+  if (document.querySelector('dialog[open]')) return
   const dialog = document.createElement('dialog')
   dialog.className = 'm-auto rounded-xl border bg-card p-5 text-[13px] text-foreground shadow-xl backdrop:bg-black/40'
   dialog.ariaLabel = 'Keys'
