@@ -57,7 +57,7 @@ export const sessions = pgTable(
     lastEventAt: at(),
     activeHour: at().generatedAlwaysAs(hourOf('coalesce(last_event_at, created_at)')),
     turn: integer().notNull().default(0), // the open turn of the conversation
-    turnHolder: text(), // whose turn it is: a team's handle, or person:<name>
+    turnHolder: text(), // whose turn it is: a team's handle, person:<name>, or key:<name>
     turnEvents: integer().notNull().default(0),
     parentSessionId: uuid(),
     forkedFromSessionId: uuid(),
@@ -145,7 +145,7 @@ export const events = pgTable(
     turn: integer().notNull(),
     ordinal: integer().notNull(), // one-based, in its turn
     type: text().notNull(),
-    author: text().notNull(), // team, person, system or agent
+    author: text().notNull(), // team, person, key, system or agent
     authorName: text(),
     postedByTeamId: uuid(),
     byTeamId: uuid(), // the team whose doing a system event is; no answer shows it, since two people or teams may share the name in `by`

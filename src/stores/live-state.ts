@@ -7,15 +7,15 @@ import { isAmong } from '../../db/arrays.ts'
 import { CONVERSATION, isMessage, MESSAGE } from './events.ts'
 import { usedUpSince } from './wakes.ts'
 
-/** An event near the end of a feed. `team`: null for a person or the system. */
+/** An event near the end of a feed. `team`: who posted it, or whose doing it is; null for a person or the server. */
 export type RecentEvent = [sequence: number, team: string | null, message: boolean, at: string]
 
 /** How many events at the end of a feed are read to count what an absent team has not read: beyond it the page shows "99+". */
 export const RECENT_EVENTS = 99
 
 // As texts: PGlite takes longer to turn numbers and times into JSON than to find them (0.6 ms for a session instead of 0.2).
-const recentEvents = sql`(select coalesce(json_agg(to_json(array[sequence::text, posted_by_team_id::text, type, at::text])), '[]')
-  from (select sequence, posted_by_team_id, type, at from events where session_id = ${sessions.id} and ${sql.raw(CONVERSATION)}
+const recentEvents = sql`(select coalesce(json_agg(to_json(array[sequence::text, team::text, type, at::text])), '[]')
+  from (select sequence, coalesce(posted_by_team_id, by_team_id) as team, type, at from events where session_id = ${sessions.id} and ${sql.raw(CONVERSATION)}
     order by sequence desc limit ${sql.raw(String(RECENT_EVENTS))}) newest)`.mapWith((rows: [string, string | null, string, string][]) =>
   rows.map(([sequence, team, type, at]): RecentEvent => [Number(sequence), team, isMessage(type), rfc3339(at)]),
 )

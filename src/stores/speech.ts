@@ -6,9 +6,10 @@ import { asText } from '../core/text/as-text.ts'
 
 const CHANGE = 'session_metadata_updated'
 
-/** Whose an event is, in the words of a draft's `holder`: a team's handle, or person:<name>. */
+/** Whose an event is, in the words of a draft's `holder`: a team's handle, person:<name>, or key:<name>. */
 export const whoseIs = (event: Event): string =>
-  asText(event.posted_by_team_id ?? event[DONE_BY]) || `person:${asText(event.type === 'system' ? event.by : event.team)}`
+  asText(event.posted_by_team_id ?? event[DONE_BY]) ||
+  `${event.author === 'key' ? 'key' : 'person'}:${asText(event.type === 'system' ? event.by : event.team)}`
 
 /** Whether it is another's than `holder`, and worth reading before `holder` speaks. */
 export const isNewsTo = (holder: string, event: Event): boolean =>
@@ -18,7 +19,8 @@ export const isNewsTo = (holder: string, event: Event): boolean =>
 export const isOfOthers = (e: string, holder: string): string => `(
   (${e}.${MESSAGE} or (${e}.type = 'system' and ${e}.content ->> 'event' = '${CHANGE}'))
   and coalesce(${e}.posted_by_team_id::text, ${e}.by_team_id::text,
-    'person:' || case when ${e}.type = 'system' then ${e}.content ->> 'by' else ${e}.author_name end) is distinct from ${holder})`
+    case ${e}.author when 'key' then 'key:' else 'person:' end ||
+    case when ${e}.type = 'system' then ${e}.content ->> 'by' else ${e}.author_name end) is distinct from ${holder})`
 
 export const MOST_NEWS = 1_000
 

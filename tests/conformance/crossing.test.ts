@@ -1,5 +1,6 @@
 import { describe, expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
+import { bearer, keyOf } from '../support/keys.ts'
 import {
   chat,
   cookieOf,
@@ -171,6 +172,18 @@ throughEveryDoor((call, parley, transport) => {
         await say(alex, 'hi')
         expect((await refused(as(robin, 3), 'unread')).details).toMatchObject({ unread: 1, next_cursor: 4 })
         await done(as(sam, 4))
+      })
+
+    if (transport === 'REST')
+      test('a person is told of what a key of the same name said', async () => {
+        const { id, bea } = await room(call)
+        const prompt = { session_id: id, prompt: 'Is it ready?', to: bea.handle }
+        await done(viaRest(parley())('control.send_prompt', prompt, { headers: bearer(await keyOf(parley(), 'full')) }))
+        const person = await cookieOf(parley(), { name: 'a full key', role: 'person' })
+        const as = (expected_cursor: number) =>
+          viaRest(parley())('post_message', { session_id: id, content: 'hello', expected_cursor }, { person })
+        expect((await refused(as(1), 'unread')).details).toMatchObject({ unread: 1, next_cursor: 2 })
+        await done(as(2))
       })
   })
 

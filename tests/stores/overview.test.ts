@@ -37,7 +37,7 @@ onEveryEngine((parley) => {
   })
 
   test('what was said last is known by its place, its team and its time, the newest first', async () => {
-    const { id, alex } = await room(viaRest(parley()))
+    const { id, alex, bea } = await room(viaRest(parley()))
     await say(alex, 'word')
     await say(alex, 'word')
     await parley().database.query(`update events set at = '2026-01-01T12:00:00.120Z' where session_id = $1 and sequence = 3`, [id])
@@ -45,7 +45,7 @@ onEveryEngine((parley) => {
     expect(watched!.recent.map(([sequence, team, isMessage]) => [sequence, team, isMessage])).toEqual([
       [3, alex.handle, true],
       [2, alex.handle, true],
-      [1, null, false], // Bea's joining
+      [1, bea.handle, false], // her joining
     ])
     expect(watched!.recent[0]![3]).toBe('2026-01-01T12:00:00.120Z')
   })

@@ -130,7 +130,7 @@ const rosterTeams = (
     .toSorted((a, b) => Number(b.convener) - Number(a.convener) || ORDER[a.status] - ORDER[b.status])
 }
 
-// Messages of others that the team was not handed, counted as `peek` counts them.
+// What others said and did that the team was not handed, counted as `peek` counts it.
 const unreadAmong = (recent: RecentEvent[], team: string, has: number): RosterTeam['unread'] => {
   const count = recent.filter(([sequence, by]) => sequence > has && by !== team).length
   return { count, more: recent.length === RECENT_EVENTS && recent.at(-1)![0] > has + 1 }
