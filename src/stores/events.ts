@@ -1,7 +1,8 @@
-// Reading the log. The primary key (session_id, sequence) is the cursor's index; every read is one range of it.
+// Reading the log. The primary key (session_id, sequence) is the cursor's index; pages of the feed are ranges of it.
 import type { Queries } from '../../db/database.ts'
 import { CONVERSATION_TYPES } from '../../db/schema.ts'
 import { plainArray } from '../../db/arrays.ts'
+import { pageSize } from './page-size.ts'
 import { fromBeforeTo } from '../core/events/event-kinds.ts'
 
 export const DONE_BY: unique symbol = Symbol('done by')
@@ -59,7 +60,6 @@ export const MESSAGE = `type in ('chat', 'user_input')`
 export const isMessage = (type: string) => type === 'chat' || type === 'user_input'
 export const PAGE_EVENTS = 500
 export const PAGE_BYTES = 256 * 1024
-const SIZES = [20, 100, PAGE_EVENTS] // of pages in the database: each size is a statement of its own, which every connection keeps
 
 /** A page of what follows `cursor`, ascending: at most `limit` events and PAGE_BYTES of text, but the first event always. */
 export const eventsAfter = (queries: Queries, sessionId: string, cursor: number, trace: boolean, limit = PAGE_EVENTS): Promise<Page> =>
@@ -105,7 +105,7 @@ export const eventsById = async ({ query }: Queries, sessionId: string, ids: str
  *  cuts it by a running sum of their sizes, since 501 events of 32 KiB would be 16 MiB on the way; one row more than asked for tells
  *  whether there is more. */
 export const page = async ({ query }: Queries, where: string, order: 'asc' | 'desc', params: unknown[], limit: number): Promise<Page> => {
-  const most = SIZES.find((size) => size >= limit) ?? limit
+  const most = pageSize(limit)
   const rows = await query<EventRow & { found: number }>(
     `select ${COLUMNS}, found
      from (select *, sum(size) over (order by sequence ${order}) as bytes, count(*) over ()::int as found

@@ -12,6 +12,7 @@ import { saveImport } from '../../src/stores/imports.ts'
 import { keysOfSession } from '../../src/stores/keys.ts'
 import { activeElsewhere, goneConveners } from '../../src/stores/members.ts'
 import { purgeableByAge } from '../../src/stores/purge.ts'
+import { NARROW, sessionsWithin } from '../../src/stores/session-list.ts'
 import { listSessions, type SessionFilter } from '../../src/stores/sessions.ts'
 import { NEVER_MS, onEveryEngine } from '../support/parley.ts'
 import { rowsRead } from '../support/rows-read.ts'
@@ -99,6 +100,19 @@ onEveryEngine(
         expect(await keysOfSession(database(), id)).toHaveLength(1)
         expect(await rows((queries) => keysOfSession(queries, id))).toBeLessThan(5)
       })
+    })
+
+    test.each([
+      ['the newest', 'desc', 400],
+      ['the oldest', 'asc', 400],
+      ['of one day', 'desc', 20],
+    ] as const)('a page of those in a time: %s', async (_, order, days) => {
+      const end = ago(days === 20 ? 19 * 86_400 : 0)
+      const within = { start: ago(days * 86_400), end, mode: null, order, after: undefined, limit: 51 }
+      expect((await sessionsWithin(database(), within)).rows).toHaveLength(51)
+      if (database().engine === 'pglite') return // it scans a table that is as small as this one
+      // Whether there are many is counted as well, in the index.
+      expect(await rows((queries) => sessionsWithin(queries, within))).toBeLessThan(FEW + (days === 20 ? 0 : SESSIONS + NARROW))
     })
 
     test('what a purge would delete: each session is read once, and what came from it by itself', async () => {

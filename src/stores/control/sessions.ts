@@ -1,6 +1,7 @@
 // Sessions as control shows them: with their agent, its worktree, and where they come from.
 import type { Queries } from '../../../db/database.ts'
 import { pgArray } from '../../../db/arrays.ts'
+import { pageSize } from '../page-size.ts'
 import { isOnline } from './runners.ts'
 import { MESSAGE } from '../events.ts'
 import type { AgentStatus } from './agents.ts'
@@ -55,7 +56,10 @@ export interface ControlFilter {
 
 /** Rooms of this server, those with agents and those without, the newest first; one more than `limit` where there is more. A condition that is
  *  not asked for is left out: each combination has an index and a plan of its own. */
-export const listControlRows = ({ query }: Queries, { status, archived, below, after, limit }: ControlFilter): Promise<ControlRow[]> => {
+export const listControlRows = async (
+  { query }: Queries,
+  { status, archived, below, after, limit }: ControlFilter,
+): Promise<ControlRow[]> => {
   const params: unknown[] = []
   const bind = (value: unknown) => `$${params.push(value)}`
   const conditions = [
@@ -65,10 +69,11 @@ export const listControlRows = ({ query }: Queries, { status, archived, below, a
     below && `s.id = any(${belowOf(bind(below))})`,
     after && `(s.created_at, s.id) < (${bind(after.at)}::timestamptz, ${bind(after.id)}::uuid)`,
   ]
-  return query(
-    `select ${ROW} from ${FROM} where ${conditions.filter(Boolean).join(' and ')} order by s.created_at desc, s.id desc limit ${bind(limit + 1)}::int`,
+  const rows = await query<ControlRow>(
+    `select ${ROW} from ${FROM} where ${conditions.filter(Boolean).join(' and ')} order by s.created_at desc, s.id desc limit ${pageSize(limit + 1)}`,
     params,
   )
+  return rows.slice(0, limit + 1)
 }
 
 export interface Relatives {
