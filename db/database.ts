@@ -25,7 +25,8 @@ export interface Database extends Queries {
   engine: 'pglite' | 'postgres'
   /** Commits everything in `work` together or not at all. `work` must use the `tx` that it is given. */
   transaction<T>(work: (tx: Queries) => Promise<T>, withinMs?: number): Promise<T>
-  /** A transaction on a connection of its own, without a time limit for a single statement: for migrations. */
+  /** A transaction on a connection of its own, without a time limit for a single statement: for migrations, purges
+   *  and the index. */
   unhurried<T>(work: (tx: Queries) => Promise<T>, withinMs: number): Promise<T>
   /** Receives the notifications of other instances. `onListening` is called whenever listening begins, at first and after a reconnect:
    *  notifications from before it may have been missed. `others` resolves to whether another program listens on this database, or may do,

@@ -111,15 +111,16 @@ const isTooOldFor = async ({ query }: Queries): Promise<boolean> => {
 const applyPending = (database: Database, givesWayMs: number): Promise<number> =>
   database.unhurried(async (tx) => {
     const { query } = tx
-    await query('set local statement_timeout = 0')
     await query('select pg_advisory_xact_lock($1)', [LOCK])
     await query(`set local lock_timeout = ${givesWayMs}`)
     await query(
       'create table if not exists parley_migrations (made bigint primary key, hash text not null, applied_at timestamptz not null default now())',
     )
     if (await isTooOldFor(tx)) throw new CannotOpen(`${TOO_OLD} Nothing was changed.`)
-    const [{ newest } = { newest: 0 }] = await query<{ newest: number }>('select coalesce(max(made), 0) as newest from parley_migrations')
-    const isApplied = ({ made }: Migration) => made <= newest
+    const [{ applied } = { applied: 0 }] = await query<{ applied: number }>(
+      'select coalesce(max(made), 0) as applied from parley_migrations',
+    )
+    const isApplied = ({ made }: Migration) => made <= applied
     const pending = migrations().filter((one) => !isApplied(one))
     if (pending.length === 0) return 0 // without a lock that a backup would hold up
     await query('alter table parley_migrations add column if not exists oldest_program bigint')

@@ -3,7 +3,7 @@
 // Why postgres-js with a patch (db/patches/README.md explains each hunk) and not pg (node-postgres 8.23.1). Both drivers can keep to one
 // statement at a time on a connection, which is what makes wrong answers impossible: under the load of tests/faults/stale-statements
 // neither then gave a wrong row. pg behind this seam passed tests/faults as well, and was as fast within what a busy machine can tell
-// (bench/post, bench/wake), but needed 670 lines of our own for pool, listener and types, in place of 120 here and the patch's 134. And pg
+// (bench/post, bench/wake), but needed 670 lines of our own for pool, listener and types, in place of 120 here and the patch's 149. And pg
 // takes a stray answer for the next caller's, where the patched driver ends the connection.
 import postgres from 'postgres'
 import {

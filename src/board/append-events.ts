@@ -32,7 +32,7 @@ export const appendOver = async (
 }
 
 /** The kind of topic that moves on changes of a board that are no system events: open pages follow it, and nobody is woken. */
-export const BOARD_TOPIC = 'board'
+export const BOARD_KIND = 'board'
 
 const DID = { work_claimed: 'claimed', work_edited: 'changed', work_noted: 'noted on' } as const
 
@@ -48,5 +48,5 @@ export const noteWork = async (
   const said = more.note ?? more.result ?? more.fields?.join(', ')
   const text = `${by} ${DID[event]} “${item.title}”${said ? `: ${said}` : ''}`
   await context.note(sessionId, { event, ...idAndTitle(item), by, ...more, text })
-  context.moved(topicOf(BOARD_TOPIC, sessionId), Date.now())
+  context.moved(topicOf(BOARD_KIND, sessionId), Date.now())
 }

@@ -13,9 +13,9 @@ import { endLapsed } from './locked-board.ts'
 const EVERY_MS = 4_000 // the session is told within 5 s
 const RENEWED_EVERY_MS = 1_000
 
-const { pageOp } = operationsOf<Context>('board')
+const { internalOp } = operationsOf<Context>('board')
 
-const releaseLapsedWork = pageOp({
+const releaseLapsedWork = internalOp({
   name: 'release_lapsed_work',
   summary: 'Opens what is claimed in a session and whose lease is over.',
   callers: [anyone],

@@ -8,8 +8,8 @@ import { isBlank, nameIsPlain, utf8Bytes } from '../core/text/text.ts'
 import { AGENT_STATUSES } from '../stores/control/agents.ts'
 import { TASK_MODES, TASK_STATUSES } from '../../db/control-schema.ts'
 
-const { op: served, pageOp } = operationsOf<Context>('control')
-export { pageOp }
+const { op: served, internalOp } = operationsOf<Context>('control')
+export { internalOp }
 
 /** An operation of control. What has code run on people's machines is not served where a foreign web page may call it. */
 export const op: typeof served = (operation) => served({ ...operation, needsKnownHosts: true })

@@ -45,7 +45,7 @@ export const rowLimit = (name: string, most: number, usually: number) => {
   return nullable(count, usually, { type: 'integer', minimum: 1, maximum: most }).describe(`How many, 1 to ${most}; ${usually} by default.`)
 }
 
-const { op, pageOp } = operationsOf<Context>('history')
+const { op, internalOp } = operationsOf<Context>('history')
 
 /** An operation of the toolset: answers and errors come in the envelope. */
 export const tool = <I extends z.ZodObject, D extends z.ZodObject>({ searchHint, ...defined }: Tool<I, D> & { searchHint: string }) => {
@@ -59,7 +59,7 @@ export const tool = <I extends z.ZodObject, D extends z.ZodObject>({ searchHint,
 }
 
 /** The same for pages: without a route, and not in the toolset. */
-export const pageTool = <I extends z.ZodObject, D extends z.ZodObject>(defined: Tool<I, D>) => pageOp(enveloped(defined))
+export const pageTool = <I extends z.ZodObject, D extends z.ZodObject>(defined: Tool<I, D>) => internalOp(enveloped(defined))
 
 const enveloped = <I extends z.ZodObject, D extends z.ZodObject>({ name, summary, input, data, refuses, deadlineMs, run }: Tool<I, D>) => ({
   name,
@@ -72,7 +72,7 @@ const enveloped = <I extends z.ZodObject, D extends z.ZodObject>({ name, summary
   refuses: [...refuses, 'deadline_exceeded' as const, 'unauthorized' as const],
   async run(context: Context, given: z.output<I>) {
     const begun = context.call.began ?? performance.now()
-    if (context.call.reader?.() === false)
+    if (context.call.mayRead?.() === false)
       refuse(
         'unauthorized',
         'This reads every session, which needs the access token, if this server has one, a key of the scope read or full, or a signed-in person. Your own session you read with get_history, read_session_doc and catch_up.',

@@ -93,40 +93,18 @@ const COLUMNS = [
 ] as const
 
 const postOf = (draft: Draft, ord: number) => {
-  const {
-    sessionId: session,
-    teamId: team,
-    doneBy,
-    author,
-    authorName,
-    holder,
-    type,
-    replyTo,
-    expectsReply,
-    taskId,
-    expectedCursor,
-  } = draft
-  const { evenClosed = false, idempotency } = draft
-  const content = JSON.stringify(draft.content)
-  const to = draft.to && pgArray(draft.to)
+  const { sessionId: session, teamId: team, content: said, to, evenClosed = false, idempotency, ...rest } = draft
+  const content = JSON.stringify(said)
   return {
+    ...rest,
     ord,
     id: uuid7(),
     session,
     team,
-    doneBy,
-    author,
-    authorName,
-    holder,
-    type,
     content,
     size: utf8Bytes(content),
-    replyTo,
-    to,
-    expectsReply,
-    taskId,
+    to: to && pgArray(to),
     evenClosed,
-    expectedCursor,
     ...NO_KEY,
     ...idempotency,
   }

@@ -5,11 +5,11 @@
 import { LRUCache } from 'lru-cache'
 import { topicOf, type Topic } from './topics.ts'
 
-export const DOC_TOPIC = 'doc'
+export const DOC_KIND = 'doc'
 const KEPT_MS = 60_000 // longer than a wait and the lookup that it began with (member-cache.ts)
 
 /** The topic that a write of this session's document moves, to its version. */
-export const docTopic = (sessionId: string): Topic => topicOf(DOC_TOPIC, sessionId)
+export const docTopic = (sessionId: string): Topic => topicOf(DOC_KIND, sessionId)
 
 export const createDocVersions = () => {
   const versions = new LRUCache<string, number>({ ttl: KEPT_MS, ttlAutopurge: true })

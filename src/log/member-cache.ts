@@ -10,7 +10,7 @@ const PROVEN_KEPT = 10_000
 const PROVEN_MS = 5_000 // a token that another instance replaced posts here no longer than this, even if the notification was lost
 
 /** Topics of teams whose token has been replaced. */
-export const TOKEN_TOPIC = 'token'
+export const TOKEN_KIND = 'token'
 
 /** Lookups of members for all calls of this process. */
 export const createMemberCache = (database: Database) => {

@@ -9,7 +9,7 @@
 // asked for when it is needed: an idle server sends nothing.
 //
 // This file sends, and reads what comes. What it read is handed on by process/services.ts (listenToPeers): the publisher wakes those who wait
-// (process/publish.ts, `moved`).
+// (process/publish.ts, `onMoved`).
 import { LRUCache } from 'lru-cache'
 import { CHANNEL, type Database, type Queries } from '../../db/database.ts'
 import type { Log } from '../core/runtime/log.ts'

@@ -23,7 +23,7 @@ export const wakesPerHour = z
 export const wakesPerHourOf = (config: Pick<Config, 'WAKES_PER_HOUR'>, saved: string | undefined): number =>
   saved === undefined ? config.WAKES_PER_HOUR : wakesPerHour.parse(saved)
 
-export interface PeekQuestion extends PeekKey {
+export interface PeekRequest extends PeekKey {
   /** Only what is addressed to the team may wake it. */
   addressedOnly: boolean
   /** The caller is held and waits for it: a wake is counted. Otherwise the answer says what would be. */
@@ -48,9 +48,9 @@ export class Wakes {
   ) {}
 
   /** What a team has not been told, and whether it may wake it. Refuses a team whose session was purged. */
-  ask = (question: PeekQuestion): Promise<PeekAnswer> => this.#load(question).then((answer) => answer ?? unauthorized())
+  ask = (request: PeekRequest): Promise<PeekAnswer> => this.#load(request).then((answer) => answer ?? unauthorized())
 
-  #load = createBatchLoader((questions: PeekQuestion[]) => this.#answers(questions))
+  #load = createBatchLoader((requests: PeekRequest[]) => this.#answers(requests))
 
   /** Whether this session's wakes were found to be used up within the last second. */
   wereUsedUp = (session: string): boolean => this.#usedUp.has(session)
@@ -61,15 +61,15 @@ export class Wakes {
   /** Counts teams that a message would have woken, had there been a wake left. */
   refused = (teams: number): void => this.metrics.wakes.inc({ outcome: 'refused' }, teams)
 
-  async #answers(questions: PeekQuestion[]): Promise<(PeekAnswer | undefined)[]> {
+  async #answers(requests: PeekRequest[]): Promise<(PeekAnswer | undefined)[]> {
     const perHour = this.perHour()
-    const peeked = await peekedBy(this.database, questions)
-    const answers = questions.map((question, i): PeekAnswer | undefined => {
+    const peeked = await peekedBy(this.database, requests)
+    const answers = requests.map((request, i): PeekAnswer | undefined => {
       const there = peeked[i]
-      return there && { ...there, wake: wouldWake(question, there, perHour) }
+      return there && { ...there, wake: wouldWake(request, there, perHour) }
     })
-    const claiming = answers.flatMap((answer, i) => (answer ? [{ question: questions[i]!, answer }] : [])).filter(isClaim)
-    const bySession = Map.groupBy(claiming, ({ question }) => question.sessionId)
+    const claiming = answers.flatMap((answer, i) => (answer ? [{ request: requests[i]!, answer }] : [])).filter(isClaim)
+    const bySession = Map.groupBy(claiming, ({ request }) => request.sessionId)
     await Promise.all([...bySession].map(([session, asked]) => this.#claim(session, asked, perHour)))
     return answers
   }
@@ -78,29 +78,29 @@ export class Wakes {
     if (asked.some(({ answer }) => answer.taken === undefined)) await ensureWakes(this.database, session)
     const granted = await claimWakes(this.database, session, [...claimsOf(asked)], perHour)
     const teams = new Set(granted.map(({ team_id }) => team_id))
-    for (const { question, answer } of asked) answer.wake = teams.has(question.teamId)
+    for (const { request, answer } of asked) answer.wake = teams.has(request.teamId)
     this.metrics.wakes.inc({ outcome: 'allowed' }, granted.filter(({ fresh }) => fresh).length)
     if (asked.some(({ answer }) => !answer.wake)) this.#usedUp.set(session, true)
   }
 }
 
 interface Asked {
-  question: PeekQuestion
+  request: PeekRequest
   answer: PeekAnswer
 }
 
-const hasNews = ({ addressedOnly }: PeekQuestion, { unread, addressed }: Peeked) => (addressedOnly ? addressed : unread) > 0
+const hasNews = ({ addressedOnly }: PeekRequest, { unread, addressed }: Peeked) => (addressedOnly ? addressed : unread) > 0
 
-const wouldWake = (question: PeekQuestion, there: Peeked, perHour: number): boolean =>
-  hasNews(question, there) && (there.byPerson || there.addressed > 0 || there.counted || (there.taken ?? 0) < perHour)
+const wouldWake = (request: PeekRequest, there: Peeked, perHour: number): boolean =>
+  hasNews(request, there) && (there.byPerson || there.addressed > 0 || there.counted || (there.taken ?? 0) < perHour)
 
-const isClaim = ({ question, answer }: Asked): boolean => question.claims && hasNews(question, answer)
+const isClaim = ({ request, answer }: Asked): boolean => request.claims && hasNews(request, answer)
 
 // One for each team, however many peeks it holds: the one for the most.
 const claimsOf = (asked: Asked[]) => {
   const claims = new Map<string, WakeClaim>()
-  for (const { question, answer } of asked) {
-    const { teamId } = question
+  for (const { request, answer } of asked) {
+    const { teamId } = request
     const earlier = claims.get(teamId)
     claims.set(teamId, {
       teamId,

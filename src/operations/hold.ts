@@ -16,7 +16,7 @@ export interface Hold {
  *  gone or the server stops. Subscribes before each call, so that nothing is missed in between. */
 export const holdFor = async <Found>(
   { waiters, stopping }: Services,
-  { signal, held }: Pick<Call, 'signal' | 'held'>,
+  { signal, onHeld }: Pick<Call, 'signal' | 'onHeld'>,
   { topic, timeoutMs, everyMs = () => FIND_AGAIN_MS }: Hold,
   find: () => Promise<Found | undefined>,
 ): Promise<Found | undefined> => {
@@ -30,7 +30,7 @@ export const holdFor = async <Found>(
       const found = await find()
       const left = until - performance.now()
       if (found !== undefined || left <= 0 || over.aborted) return found
-      if (first) held?.()
+      if (first) onHeld?.()
       const timer = setTimeout(end, Math.min(left, everyMs()))
       await waiter.woken()
       clearTimeout(timer)

@@ -31,7 +31,7 @@ export interface Operation<Context, I extends z.ZodObject = z.ZodObject, O exten
   topic?: (input: z.output<I>) => Topic | undefined
   /** The answer holds a new credential: this field is it, or ends with it; with `code`, the field `url` ends with it too. */
   issues?: 'team_id' | 'url' | 'code'
-  /** With ACCESS_TOKEN set, may this call pass without it (Call.locked)? Not asked for teams that joined by an invitation, which always
+  /** With ACCESS_TOKEN set, may this call pass without it (Call.refuseTokenless)? Not asked for teams that joined by an invitation, which always
    *  may. */
   letsIn?: (services: Services, call: Call, input: z.output<I>) => Promise<boolean>
   /** Where no team may call it: one sentence on who may and what others do instead. Said with 401, and with 403 to a key that does not open
@@ -56,7 +56,8 @@ export interface Operation<Context, I extends z.ZodObject = z.ZodObject, O exten
   afterwards?(context: Context, answer: z.output<O>, input: z.output<I>): Promise<z.output<O>>
 }
 
-/** An operation that agents and programs can call, and what the doors must know of it. Those without a route are the pages' own. */
+/** An operation that agents and programs can call, and what the doors must know of it. Those without a route are called by pages, and by this
+ *  server's own jobs. */
 export interface Served<Context, I extends z.ZodObject = z.ZodObject, O extends z.ZodObject = z.ZodObject> extends Operation<
   Context,
   I,
@@ -119,11 +120,11 @@ const secretKey = {
   idempotency_key: z.string().min(22).max(200).optional().describe('Secret, random: makes retries safe.'),
 }
 
-/** The two ways to define an operation of a toolset: `op` one that is served, `pageOp` one of the pages' own. */
+/** The two ways to define an operation of a toolset: `op` one that is served, `internalOp` one that no door leads to. */
 export const operationsOf = <Context>(toolset: string) => ({
   op: <const Kinds extends CallerKinds, I extends z.ZodObject, O extends z.ZodObject>(operation: Served<Context, I, O> & OpenedBy<Kinds>) =>
     identified(toolset, operation),
-  pageOp: <const Kinds extends CallerKinds, I extends z.ZodObject, O extends z.ZodObject>(
+  internalOp: <const Kinds extends CallerKinds, I extends z.ZodObject, O extends z.ZodObject>(
     operation: Operation<Context, I, O> & OpenedBy<Kinds>,
   ) => identified(toolset, operation),
 })

@@ -19,8 +19,9 @@ import { isAway, isFull, isUndone } from '../../db/errors.ts'
 import { findAnswer } from '../stores/idempotency.ts'
 import { write } from './transaction.ts'
 
-/** Calls an operation. The checks come in one order: a credential is there (401), the shape is right (400), the credential is good (401),
- *  an idempotency key's earlier answer, then state and role (403, 404, 409). `raw` is whatever the caller sent. */
+/** Calls an operation. First what needs no look at the call: this server's hosts are known and the key opens the operation (403), the access
+ *  token is there (401; where that depends on the team, once it is known). Then, in one order: a credential is there (401), the shape is right
+ *  (400), the credential is good (401), an idempotency key's earlier answer, state and role (403, 404, 409). `raw` is whatever was sent. */
 export const perform = async (operation: AnyOp, services: Services, call: Call, raw: unknown): Promise<Outcome> => {
   const begun = performance.now()
   let outcome: Outcome
@@ -71,7 +72,7 @@ const attempt = async (operation: AnyOp, services: Services, given: Call, sent: 
   const raw = withTokenTrimmed(sent)
   const fields = (typeof raw === 'object' && raw !== null ? raw : {}) as Record<string, unknown>
   // A call that lacks the access token and brings no team's token is refused before anything is said of its arguments.
-  if (given.locked && !operation.letsIn && !isToken(fields.team_id ?? given.token)) given.locked()
+  if (given.refuseTokenless && !operation.letsIn && !isToken(fields.team_id ?? given.token)) given.refuseTokenless()
   const [kind, credential] = credentialOf(operation, given, fields) ?? notAuthenticated(operation)
   const { input, carried } = withoutCarried(operation, parsed(operation, raw))
   if (!operation.cleansTexts) checkTexts(input, credential.secret)
@@ -82,7 +83,7 @@ const attempt = async (operation: AnyOp, services: Services, given: Call, sent: 
   try {
     const caller: Caller = (await kind.resolve(credential, { operation, services, call, input })) ?? notAuthenticated(operation)
     if (caller.kind === 'team' && !operation.held) for (const listener of services.onTeamCall) listener(caller.member.teamId)
-    if (call.locked && !isInvited(caller) && !(await operation.letsIn?.(services, call, input))) call.locked()
+    if (call.refuseTokenless && !isInvited(caller) && !(await operation.letsIn?.(services, call, input))) call.refuseTokenless()
     const subject = operation.effect === 'read' ? undefined : operation.subject?.(input, caller)
     const idempotency = idempotencyKeyOf(operation, subject, caller, carried.idempotency_key ?? call.idempotencyKey?.(), input)
     // An append decides under the lock whether its team is still there, and a call with an idempotency key may be a replay.

@@ -22,7 +22,7 @@ const EVERY_MS = {
   loops: 1_000,
   vacuum: 10_000,
   checkpoint: 10_000,
-  settings: 5_000, // a key that another instance revoked works here no longer than this, even if the notification was lost
+  settings: 5_000, // an operator key that another instance replaced signs in here no longer than this, even if the notification was lost
   peers: 30_000,
   recheck: 5_000,
 }
@@ -66,7 +66,7 @@ export const processJobs = ({ database, config, clock, presence, loops, settings
 const presenceFlush =
   (database: Database, leaseS: number, clock: Clock, presence: Presence, { memberCache }: Publisher) =>
   async () => {
-    memberCache.forget()
+    memberCache.forget() // members looked up before have older cursors than the entries that `drain` forgets
     const seen = presence.drain()
     if (seen.length === 0 && !clock.isDoubtful) return
     const askedAt = performance.now()
@@ -79,7 +79,7 @@ const presenceFlush =
   }
 
 // Wakes those who wait for a session whose log has grown further than they were told, or which was purged.
-const sweep = async (database: Database, { waiters, grew }: Publisher) => {
+const sweep = async (database: Database, { waiters, onGrown }: Publisher) => {
   const waited = waiters.sessions()
   if (waited.length === 0) return
   const newest = await newestSequences(database, waited)
@@ -87,7 +87,7 @@ const sweep = async (database: Database, { waiters, grew }: Publisher) => {
   for (const id of waited) if (!left.has(id)) waiters.end(id)
   for (const { id, last_sequence } of newest) {
     const woken = waiters.newestWoken(id)
-    if (woken !== undefined && last_sequence > woken) grew(id, last_sequence)
+    if (woken !== undefined && last_sequence > woken) onGrown(id, last_sequence)
   }
 }
 

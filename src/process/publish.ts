@@ -1,5 +1,5 @@
-// The publisher: what follows when a session's log grows or another topic moves, here or at another instance. Group commit, waiters, caches,
-// the index and the other instances are each told from here, and from nowhere else.
+// The publisher: what follows when a session's log grows or another topic moves, here or at another instance, for group commit, waiters, caches,
+// the index and the other instances. Background jobs (jobs.ts) make up for what got lost.
 import type { Database } from '../../db/database.ts'
 import type { Metrics } from '../core/runtime/metrics.ts'
 import { Waiters } from '../log/waiters.ts'
@@ -10,29 +10,29 @@ import { GroupCommit, type Answered } from '../log/group-commit.ts'
 import type { Event } from '../stores/events.ts'
 import { createFeeds } from '../log/feeds.ts'
 import { Indexer } from '../search/indexer.ts'
-import { createMemberCache, TOKEN_TOPIC } from '../log/member-cache.ts'
-import { createDocVersions, DOC_TOPIC } from '../log/doc-versions.ts'
+import { createMemberCache, TOKEN_KIND } from '../log/member-cache.ts'
+import { createDocVersions, DOC_KIND } from '../log/doc-versions.ts'
 import { Missed } from '../log/missed.ts'
 
 export type Publisher = ReturnType<typeof createPublisher>
 
-interface Subscribers {
+interface Parts {
   metrics: Metrics
   loops: LoopGuard
   notifier: Notifier | undefined
   ownTools: ReadonlySet<string> | undefined
 }
 
-/** Moves when a session was deleted for good (purge.ts). */
-export const PURGED_TOPIC = 'purged'
-/** The topic of a session whose log was cut at its end: a piece of a purge. */
-export const CUT_TOPIC = 'cut'
+/** The kind of topic that moves when a session was deleted for good (purge.ts). */
+export const PURGED_KIND = 'purged'
+/** The kind of topic that moves when a session's log was cut at its end: a piece of a purge. */
+export const CUT_KIND = 'cut'
 
 type EventListener = (session: string, events: readonly Event[]) => void
 type TopicListener = (id: string, newest: number) => void
 
 /** All that depends on how far the logs have grown, and the functions that say that one has. */
-export const createPublisher = (database: Database, { metrics, loops, notifier, ownTools }: Subscribers) => {
+export const createPublisher = (database: Database, { metrics, loops, notifier, ownTools }: Parts) => {
   let appended = 0
   let posted = 0
   const waiters = new Waiters()
@@ -65,22 +65,22 @@ export const createPublisher = (database: Database, { metrics, loops, notifier, 
   }
   /** Follows a session that has grown, here or elsewhere: drops its old head and its cached members, wakes its readers, and has it indexed.
    *  Every instance indexes it: the one that wrote may be gone by then. */
-  const grew = (session: string, newest: number) => {
+  const onGrown = (session: string, newest: number) => {
     groupCommit.moved(session, newest)
     memberCache.forget(session)
     waiters.wake(session, newest)
     indexer.moved(session, newest)
   }
   /** A topic has moved to `newest`, here or elsewhere. A kind that nobody listens for and nobody waits for is ignored. */
-  const moved = (topic: Topic, newest: number) => {
-    if (isSessionTopic(topic)) return grew(topic, newest)
+  const onMoved = (topic: Topic, newest: number) => {
+    if (isSessionTopic(topic)) return onGrown(topic, newest)
     waiters.wake(topic, newest)
     const parts = partsOfTopic(topic)
     if (parts) for (const listener of listeners.get(parts.kind) ?? []) listener(parts.id, newest)
   }
   /** The topic has moved to `newest`, as committed by this instance: wakes waiters and listeners here, and at the other instances. */
   const publishTopic = (topic: Topic, newest: number) => {
-    moved(topic, newest)
+    onMoved(topic, newest)
     notifier?.notify(topic, newest)
   }
   /** `listener` is called whenever a topic of this kind moves, here or elsewhere. It must not throw. A notification can get lost, and only
@@ -102,9 +102,9 @@ export const createPublisher = (database: Database, { metrics, loops, notifier, 
     waiters.resetAll()
     indexer.compareAll()
   }
-  on(DOC_TOPIC, docVersions.moved)
-  on(TOKEN_TOPIC, memberCache.endToken)
-  on(CUT_TOPIC, (session) => {
+  on(DOC_KIND, docVersions.moved)
+  on(TOKEN_KIND, memberCache.endToken)
+  on(CUT_KIND, (session) => {
     waiters.end(session) // whoever follows it stands behind where the log ends now
     groupCommit.moved(session, Infinity) // restored, its log grows to the same number again with other events
     feeds.forget(session)
@@ -112,7 +112,7 @@ export const createPublisher = (database: Database, { metrics, loops, notifier, 
     memberCache.forget(session) // it is archived from the first piece on
     indexer.cut(session)
   })
-  on(PURGED_TOPIC, (session) => {
+  on(PURGED_KIND, (session) => {
     waiters.end(session)
     forget() // what is remembered of the session goes with all else: it happens rarely
     waiters.wakeAll()
@@ -133,8 +133,8 @@ export const createPublisher = (database: Database, { metrics, loops, notifier, 
     publishTopic,
     on,
     grewHere,
-    grew,
-    moved,
+    onGrown,
+    onMoved,
     anyMayHaveGrown,
     appended: () => appended,
   }

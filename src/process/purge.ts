@@ -17,7 +17,7 @@ import {
 } from '../stores/purge.ts'
 import { lockSession } from '../stores/sessions.ts'
 import type { Services } from './services.ts'
-import { CUT_TOPIC, PURGED_TOPIC } from './publish.ts'
+import { CUT_KIND, PURGED_KIND } from './publish.ts'
 
 /** What the words after `bun run purge` ask for. */
 export const purgeOrder = z.object({
@@ -59,7 +59,7 @@ export const purge = async (services: Services, { ids, days, kinds, yes }: Purge
 // A session that is found by its age alone stays where something has happened in it since: many take hours.
 const purgeOne = async ({ database, publishTopic }: Services, id: string, days: number | undefined): Promise<boolean> => {
   while (await shorten(database, id, days)) {
-    publishTopic(topicOf(CUT_TOPIC, id), Date.now())
+    publishTopic(topicOf(CUT_KIND, id), Date.now())
     await pause()
   }
   const gone = await database.unhurried(async (tx) => {
@@ -70,7 +70,7 @@ const purgeOne = async ({ database, publishTopic }: Services, id: string, days: 
     if (rest) await forgetEvents(tx, id, rest)
     return deleteSession(tx, id)
   }, MAY_TAKE_MS)
-  if (gone) publishTopic(topicOf(PURGED_TOPIC, id), Date.now())
+  if (gone) publishTopic(topicOf(PURGED_KIND, id), Date.now())
   return gone
 }
 

@@ -16,7 +16,7 @@ import { concurrencyLimit } from '../core/runtime/concurrency-limit.ts'
 import { createCredentials, lastUsesJob, type Credentials } from './credentials.ts'
 import { degradedModesJob } from './degraded.ts'
 import { processJobs } from './jobs.ts'
-import { CUT_TOPIC, createPublisher, type Publisher } from './publish.ts'
+import { CUT_KIND, createPublisher, type Publisher } from './publish.ts'
 import { LoopGuard, loopSettingsOf } from '../loops/guard.ts'
 import { Wakes, wakesPerHourOf } from '../loops/wakes.ts'
 import { needsOfSessions } from '../loops/store.ts'
@@ -70,7 +70,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
 
   const credentials = createCredentials(database, () => notifier?.hasReceivedLately() ?? true)
   for (const kind of ['sign-in', 'key']) publisher.on(kind, credentials.forget)
-  publisher.on(CUT_TOPIC, (session) => presence.forgetCursors(session))
+  publisher.on(CUT_KIND, (session) => presence.forgetCursors(session))
 
   const status: StatusWatch = createStatus({ database, notifier, instance, metrics }, () => services)
   const askedAt = performance.now()
@@ -136,7 +136,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
         await notifier?.topicsMoved(tx, ended, now)
         return ended
       })
-      for (const topic of topics) publisher.moved(topic, now)
+      for (const topic of topics) publisher.onMoved(topic, now)
     },
     setting: settings.get,
     changeSetting: settings.change,
@@ -198,7 +198,7 @@ const listenToPeers = (database: Database, { presence, notifier, settings, publi
     if (news?.settings) reloadSettings()
     if (news?.asked) void status.answer().catch(() => {})
     if (news?.report) status.receiveReport(news.report.from, news.report.text)
-    for (const [topic, newest] of news?.moved ?? []) publisher.moved(topic, newest)
+    for (const [topic, newest] of news?.moved ?? []) publisher.onMoved(topic, newest)
   }
   const connected = (others: Promise<boolean>) => {
     notifier?.onListening(others)

@@ -31,7 +31,7 @@ export const memberTeam: CallerKind<'team'> = {
     const session = token ? await sessionOfTeam(services.database, token.handle) : call.key?.sessionId
     if (!session) return undefined
     const named = asked ?? session
-    const elsewhere = operation.effect === 'read' && call.reader?.() === true
+    const elsewhere = operation.effect === 'read' && call.mayRead?.() === true
     if (named !== session && !elsewhere) return undefined
     return team.resolve(credential, { ...attempt, input: { ...attempt.input, session_id: session } })
   },
@@ -41,7 +41,7 @@ export const memberTeam: CallerKind<'team'> = {
 /** A browser that the viewer's password signed in: it reads. */
 export const reader: CallerKind<'reader'> = {
   kind: 'reader',
-  credentialIn: (call) => (call.viewer?.() ? { text: '' } : undefined),
+  credentialIn: (call) => (call.isReader?.() ? { text: '' } : undefined),
   resolve: async () => ({ kind: 'reader', id: 'reader' }),
 }
 

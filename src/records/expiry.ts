@@ -8,7 +8,7 @@ import { perform } from '../operations/perform.ts'
 import type { Services } from '../process/services.ts'
 import { sessionsWithOverdue, writeExpired } from '../stores/records/proposals.ts'
 import { appendExpired } from './proposals/append-events.ts'
-import { pageOp } from './schemas.ts'
+import { internalOp } from './schemas.ts'
 
 const EVERY_MS = 4_000 // the event is there within 5 s
 const SESSIONS_AT_ONCE = 100
@@ -21,7 +21,7 @@ export const expireOverdue = async (context: Context, sessionId: string): Promis
 }
 
 /** For this server itself. */
-const expireProposals = pageOp({
+const expireProposals = internalOp({
   name: 'expire_proposals',
   summary: 'Writes down which proposals of a session are expired.',
   callers: [anyone],

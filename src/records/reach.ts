@@ -8,7 +8,7 @@ import { roleOf, type Role } from './who-may.ts'
 
 /** The one session that the caller may read; undefined: all of them. A team reads others where pages are open. */
 export const onlySession = ({ caller, call }: Context): string | undefined =>
-  caller.kind === 'team' && call.reader?.() !== true ? caller.member.session.id : undefined
+  caller.kind === 'team' && call.mayRead?.() !== true ? caller.member.session.id : undefined
 
 export const mayRead = (context: Context, sessionId: string): boolean => {
   const only = onlySession(context)

@@ -8,7 +8,7 @@ import type { Context } from '../operations/context.ts'
 import { operationsOf } from '../operations/operation.ts'
 import { nameOrHandle } from '../rooms/schemas.ts'
 
-export const { op, pageOp } = operationsOf<Context>('records')
+export const { op, internalOp } = operationsOf<Context>('records')
 
 /** The route of a tool: POST with its arguments as JSON. */
 export const toolRoute = (name: string) => ['POST', `/records/${name}`] as const

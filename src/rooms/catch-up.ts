@@ -4,7 +4,7 @@ import { cutText, jsonLength } from '../core/budget.ts'
 import { baseOf, teamOf, type Context } from '../operations/context.ts'
 import type { Services } from '../process/services.ts'
 import type { Member } from '../stores/members.ts'
-import { unreadOf } from '../stores/unread.ts'
+import { peekedBy } from '../stores/peeks.ts'
 import {
   docSection,
   lastMessagesSection,
@@ -104,10 +104,11 @@ const headOf = async (
   cursor: number,
   limit: number,
 ) => {
-  const [overview, { unread, addressed, lastCursor }] = await Promise.all([
+  const [overview, [peeked]] = await Promise.all([
     services.overviewOf(id),
-    unreadOf(queries, id, teamId, cursor, cursor),
+    peekedBy(queries, [{ sessionId: id, teamId, after: cursor, addressedAfter: cursor }]),
   ])
+  const { unread, addressed, lastCursor } = peeked!
   const { title, description, status, archivedAt, createdAt, convenerTeamId } = overview!.session
   const share = Math.floor(limit / 10)
   const forked_from = forkedFrom(overview!.session, baseOf({ call, services }))

@@ -12,7 +12,7 @@ import { conclusionOf } from './document/conclusion.ts'
 import { boardNow, openWorkLines } from './work/open-work.ts'
 import { authorOf } from './who-may.ts'
 import { unusedHue, unusedName } from './roster.ts'
-import { description, op, pageOp, sessionId, teamName, title } from './schemas.ts'
+import { description, op, internalOp, sessionId, teamName, title } from './schemas.ts'
 import { wakeCommand, wakeField } from './wake-command.ts'
 import { team } from './team-caller.ts'
 
@@ -68,7 +68,7 @@ export const createSession = op({
 })
 
 /** Opens a session for a person, from a page. Its convener is the first team that joins. 404 and 403 as create_session. */
-export const startSession = pageOp({
+export const startSession = internalOp({
   name: 'start_session',
   summary: 'Open a session as a person, for teams that will join later.',
   callers: [team, person],
@@ -144,7 +144,7 @@ const sessionToResume = async (context: Context, id: string): Promise<ResumedSes
 
 // A new session must not show strangers what VIEWER_PASSWORD keeps from them.
 const mayRead = async ({ queries, call }: Context, id: string) => {
-  if (call.reader?.()) return true
+  if (call.mayRead?.()) return true
   return (await memberByToken(queries, id, call.token))?.left === false
 }
 

@@ -13,7 +13,8 @@ import { team } from './team-caller.ts'
 
 const onlyFor = 'Only a signed-in person can release a session, on its page. Ask your person, and wait.'
 
-/** Only for people (403), and while the session is open (403). `released` is false when the session was not marked. */
+/** Only for people (403), and while the session is open (403). `released` is false when the session was neither
+ *  marked nor had used up its wakes. */
 export const releaseSession = op({
   name: 'release_session',
   summary:

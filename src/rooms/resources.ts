@@ -59,7 +59,7 @@ export const resourceTemplates: ResourceTemplate[] = Object.entries(KINDS).map((
 
 /** The newest sessions, for callers who may read what the pages show. Other callers get none: teams know their sessions by id. */
 export const listResources = async (services: Services, call: Call): Promise<Resource[]> => {
-  if (!call.reader?.()) return []
+  if (!call.mayRead?.()) return []
   const sessions = await listSessions(services.database, { limit: LISTED })
   const listed = Object.entries(KINDS).filter(([, { listed }]) => listed)
   return sessions.flatMap(({ id, title, lastEventAt, createdAt }) =>
@@ -76,7 +76,7 @@ export const listResources = async (services: Services, call: Call): Promise<Res
 export const readResource: Offers['read'] = async (services, call, uri) => {
   const [, given = '', name = ''] = URI.exec(uri) ?? []
   const id = idWithin(given)
-  const open = isUuid(id) && (call.reader?.() || (await memberBy(services, id, call.token))?.left === false)
+  const open = isUuid(id) && (call.mayRead?.() || (await memberBy(services, id, call.token))?.left === false)
   const session = open ? await sessionById(services.database, id) : undefined
   if (!session) return undefined
   const { mimeType, read } = KINDS[name]!
@@ -91,7 +91,7 @@ const SEARCHED = 200 // sessions, the newest first
 export const completeSession =
   (kind?: 'open' | 'closed'): Completion =>
   async (services, call, typed) => {
-    if (!call.reader?.()) return { values: [] }
+    if (!call.mayRead?.()) return { values: [] }
     const wanted = typed.trim().toLowerCase()
     const sessions = await listSessions(services.database, { limit: SEARCHED, kind })
     const found = sessions.filter(({ id, title }) => id.startsWith(wanted) || title.toLowerCase().includes(wanted))

@@ -9,7 +9,7 @@ import { sessionSubject } from '../operations/subject.ts'
 import type { Services } from '../process/services.ts'
 import { isMentioned } from '../stores/events.ts'
 import { lockText } from '../../db/advisory-locks.ts'
-import { TOKEN_TOPIC } from '../log/member-cache.ts'
+import { TOKEN_KIND } from '../log/member-cache.ts'
 import { topicOf } from '../log/topics.ts'
 import { seatedMember, seatHolderOf } from '../stores/control/seats.ts'
 import {
@@ -105,7 +105,7 @@ const seatOf = async (context: Context, sessionId: string): Promise<Member | und
   const member = await seatedMember(queries, seatHolderOf(call.key), sessionId)
   if (!member) return undefined
   await setTokenHash(queries, sessionId, member.teamId, sha256(context.secretFor(member.teamId)))
-  context.moved(topicOf(TOKEN_TOPIC, member.teamId), Date.now())
+  context.moved(topicOf(TOKEN_KIND, member.teamId), Date.now())
   return member
 }
 
@@ -123,7 +123,7 @@ const addTeam = async (
     )
   await assertNotElsewhere(context, session, requested)
   const invitationId = await joinByInvitation(context, session.id)
-  if (invitationId === undefined) context.call.locked?.()
+  if (invitationId === undefined) context.call.refuseTokenless?.()
   const name = unusedName(requested, teams, await peopleHere(context.queries, session.id))
   const handle = crypto.randomUUID()
   const closed = !takesWrites(session) // a row for the reader, and no event in a feed that has ended

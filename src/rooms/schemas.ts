@@ -6,7 +6,7 @@ import { operationsOf } from '../operations/operation.ts'
 import type { Context } from '../operations/context.ts'
 import { STATUSES } from './status.ts'
 
-export const { op, pageOp } = operationsOf<Context>('rooms')
+export const { op, internalOp } = operationsOf<Context>('rooms')
 
 const KIB = 1024
 
@@ -39,7 +39,7 @@ export const nameOrHandle = characters(1, NAME_CHARS)
 /** The same, where nothing means nobody. */
 export const nameOrNobody = characters(0, NAME_CHARS)
 export const docContent = kibibytes(512)
-export const section = kibibytes(64)
+export const docText = kibibytes(64)
 export const DOC_LIMIT_BYTES = 512 * KIB
 export const DOC_BODY_BYTES = 4 * 1024 * KIB // 512 KiB of text can take several times as much as JSON
 

@@ -13,7 +13,7 @@ import { appendToParent } from './append-to-parent.ts'
 import { authorOf, convenerOnly, isConvener } from './who-may.ts'
 import { notifyPeople } from '../notices/notify-people.ts'
 import { existingSession, refuseArchived, refuseUnknownSession, writableSession } from './preconditions.ts'
-import { description, DOC_BODY_BYTES, op, reason, section, sessionId, time, title, version } from './schemas.ts'
+import { description, DOC_BODY_BYTES, op, reason, docText, sessionId, time, title, version } from './schemas.ts'
 import { team } from './team-caller.ts'
 import { appendUntold } from './work/released-work.ts'
 
@@ -153,7 +153,7 @@ export const concludeSession = op({
   example: { summary_section: 'The parser ships. Open: the printer.' },
   input: z.strictObject({
     session_id: sessionId,
-    summary_section: section
+    summary_section: docText
       .refine((text) => text.trim() !== '', 'must not be blank: it ends the session for everybody')
       .describe('Markdown: what was achieved and decided, what is open, where to continue.'),
   }),

@@ -1,4 +1,5 @@
-// Takes a session's events out of the index of events, with all that they counted for. Those of its own row go with that.
+// Takes a session's events out of the index of events, with all that they counted for. The terms of its
+// title and document (session_search) go when its row is deleted (stores/purge.ts).
 import type { Queries } from '../../db/database.ts'
 import { plainArray } from '../../db/arrays.ts'
 import type { LogEnd } from '../stores/purge.ts'

@@ -28,7 +28,7 @@ with seen as (
     sleeping_until = case when s.slept_at >= coalesce(p.slept_at, '-infinity') then s.sleeping_until else p.sleeping_until end
   from held s where p.session_id = s.session_id and p.team_id = s.team_id
   returning 1
-), lapsed as (${endLapsedOf('held')})
+), lapsed as (${endLapsedOf('held', '$2')})
 select clock_timestamp() as now from (select count(*) from written) done`
 
 /** Writes what changed, and returns the database's time. `leaseS`: how long a claim outlives its team's silence. */

@@ -1,5 +1,4 @@
-// A team's unread messages, counted, and the messages that are addressed to it: those that name it in `to`, and those that answer one of
-// its own.
+// The messages that are addressed to a team: those that name it in `to`, and those that answer one of its own. And whether it has unread ones.
 import type { Queries } from '../../db/database.ts'
 import { plainArray } from '../../db/arrays.ts'
 import { CONVERSATION, DONE_BY, page, PAGE_EVENTS, type Event, type Page } from './events.ts'
@@ -31,29 +30,6 @@ export const addressedAmong = async ({ query }: Queries, teamId: string, events:
 }
 
 const isTo = (to: unknown, teamId: string) => Array.isArray(to) && to.includes(teamId)
-
-const MOST_UNREAD = 1_000 // cheap enough for a hook that asks after each step of an agent
-
-/** How many events of others follow the cursor up to which the team was delivered everything, and how many that are addressed to it follow
- *  its cursor of those, each counted to 1,000; and the newest event, by the same statement: one that comes meanwhile is in all or in none. */
-export const unreadOf = async (
-  { query }: Queries,
-  sessionId: string,
-  teamId: string,
-  delivered: number,
-  addressed: number,
-): Promise<{ unread: number; addressed: number; lastCursor: number }> => {
-  const [row] = await query<{ unread: number; addressed: number; lastCursor: number }>(
-    `select last_conversation_sequence as "lastCursor",
-      (select count(*)::int from (select 1 from events where session_id = $1 and sequence > $3 and ${CONVERSATION}
-        and coalesce(posted_by_team_id, by_team_id) is distinct from $2::uuid limit ${MOST_UNREAD}) unread) as unread,
-      (select count(*)::int from (select 1 from events where session_id = $1 and sequence > $4 and ${ADDRESSED('$2::uuid')}
-        limit ${MOST_UNREAD}) addressed) as addressed
-     from sessions where id = $1`,
-    [sessionId, teamId, delivered, addressed],
-  )
-  return row!
-}
 
 /** Whether others have said something up to `upTo` that was not delivered to the team: by the team's row, or by `delivered`, whichever is
  *  further. */

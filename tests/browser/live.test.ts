@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright'
 import { topicOf } from '../../src/log/topics.ts'
-import { CUT_TOPIC } from '../../src/process/publish.ts'
+import { CUT_KIND } from '../../src/process/publish.ts'
 import { thatCanBeCut } from '../support/proxy.ts'
 import { FULL } from '../support/full.ts'
 import { leastShift, MOBILE, observeShifts, openLive, serveSite, withSite } from '../support/site.ts'
@@ -185,7 +185,7 @@ test.skipIf(!FULL)('a page that shows more than the log has, as after a backup w
     const id = alex.session_id!
     await database.query('delete from events where session_id = $1 and sequence > 5', [id])
     await database.query('update sessions set last_sequence = 5, last_conversation_sequence = 5 where id = $1', [id])
-    publishTopic(topicOf(CUT_TOPIC, id), Date.now())
+    publishTopic(topicOf(CUT_KIND, id), Date.now())
     await page.waitForFunction(() => document.querySelectorAll('#rows > .row').length === 5, undefined, SOON)
     await say('And now?')
     await row(page, 'And now?')
@@ -604,8 +604,10 @@ test('keys go from message to message, to the end and to the search; a message i
     await page.keyboard.press('Tab')
     expect(await page.evaluate(() => document.activeElement?.ariaLabel)).toMatch(/^Message 61, \d\d:\d\d$/)
     await page.keyboard.press('?')
+    await page.keyboard.press('?') // while the script that the first one asks for is on its way
     await page.getByRole('dialog', { name: 'Keys' }).waitFor()
     await page.keyboard.press('Escape')
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'detached', ...SOON })
     await page.keyboard.press('d')
     expect(await page.evaluate(() => document.activeElement?.ariaLabel)).toBe('The shared document')
     await page.locator('#copy-message').press('Enter')

@@ -389,7 +389,7 @@ const NOTIFIER_MUTANTS: Mutant[] = [
     name: 'notifier: notifications of others wake nobody',
     breaks: 'a message wakes those who wait at another instance',
     file: 'src/process/services.ts',
-    from: `publisher.moved(topic, newest)`,
+    from: `publisher.onMoved(topic, newest)`,
     to: `void [topic, newest]`,
     tests: tests('stores/notifier'),
   },

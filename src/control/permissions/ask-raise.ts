@@ -2,13 +2,13 @@ import { z } from 'zod'
 import { anyone } from '../../operations/callers.ts'
 import { insertRequest, openRaise } from '../../stores/control/permission-requests.ts'
 import { runningTask } from '../../stores/control/tasks.ts'
-import { pageOp, permissionMode, sessionId } from '../schemas.ts'
+import { internalOp, permissionMode, sessionId } from '../schemas.ts'
 import { appendAsked } from './append-events.ts'
 
 const NO_TASK = '00000000-0000-0000-0000-000000000000'
 
 /** Asks a person whether a session may have more permissions; a request for the same that is open is named again. For this server itself. */
-export const askRaise = pageOp({
+export const askRaise = internalOp({
   name: 'ask_raise',
   summary: 'Asks a person for more permissions.',
   callers: [anyone],

@@ -3,7 +3,7 @@ import { anyone } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
 import { agentOf, setAgent } from '../../stores/control/agents.ts'
 import { decideRequest, requestById, type PermissionRequest } from '../../stores/control/permission-requests.ts'
-import { pageOp, sessionId } from '../schemas.ts'
+import { internalOp, sessionId } from '../schemas.ts'
 import { levelOf } from '../../core/permission-modes.ts'
 import { appendDecided } from './append-events.ts'
 
@@ -37,7 +37,7 @@ export const decideOnce = async (context: Context, request: PermissionRequest, {
 }
 
 /** Denies a request that nobody answered. For this server itself. */
-export const decide = pageOp({
+export const decide = internalOp({
   name: 'decide_permission',
   summary: 'Decides a request that no person has.',
   callers: [anyone],

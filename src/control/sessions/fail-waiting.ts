@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { anyone } from '../../operations/callers.ts'
-import { pageOp, sessionId } from '../schemas.ts'
+import { internalOp, sessionId } from '../schemas.ts'
 import { failAgent } from './fail-agent.ts'
 
 const NO_RUNNER = {
@@ -16,7 +16,7 @@ const NOT_MADE = {
 }
 
 /** Fails the agent of a session that has waited for its worktree for too long. For this server itself: no door leads here. */
-export const failWaiting = pageOp({
+export const failWaiting = internalOp({
   name: 'fail_waiting_session',
   summary: 'Fails a session whose worktree nobody makes.',
   callers: [anyone],

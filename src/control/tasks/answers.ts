@@ -7,7 +7,7 @@ import type { Services } from '../../process/services.ts'
 import { answeredTasks, endingReply, isFinal, setTask, taskOfPrompt } from '../../stores/control/tasks.ts'
 import { eventRow } from '../../stores/control/messages.ts'
 import { appendToParent } from '../../rooms/append-to-parent.ts'
-import { pageOp, taskId } from '../schemas.ts'
+import { internalOp, taskId } from '../schemas.ts'
 import { taskTopic } from '../topics.ts'
 import { endTask } from './end-task.ts'
 import { taskSubject, type LockedTask } from './task-subject.ts'
@@ -15,7 +15,7 @@ import { taskSubject, type LockedTask } from './task-subject.ts'
 const EVERY_MS = 5_000 // for a reply whose instance stopped before it ended the task
 
 /** Ends the task of a prompt that was answered or withdrawn. For this server itself. */
-const answerTask = pageOp({
+const answerTask = internalOp({
   name: 'answer_task',
   summary: 'Ends a task whose prompt was answered or withdrawn.',
   callers: [anyone],

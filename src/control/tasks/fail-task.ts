@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { anyone } from '../../operations/callers.ts'
 import { isFinal } from '../../stores/control/tasks.ts'
-import { pageOp, taskId } from '../schemas.ts'
+import { internalOp, taskId } from '../schemas.ts'
 import { endTask } from './end-task.ts'
 import { taskSubject, type LockedTask } from './task-subject.ts'
 
 /** Ends a task that nobody works on (any more); one that has ended stays as it is. For this server itself: no door leads here. */
-export const failTask = pageOp({
+export const failTask = internalOp({
   name: 'fail_task',
   summary: 'Fails a task.',
   callers: [anyone],

@@ -97,8 +97,8 @@ const untilEnded =
 const ignore = () => {} // the database is away: asked again
 
 /** What an operation is told of the request's credentials. */
-export const credentialsOf = (c: Http, services: Services): Pick<Call, 'key' | 'untilEnded' | 'locked'> =>
-  bringsCredential(c) || c.get('locked')
-    ? { key: c.get('key'), locked: c.get('locked'), ...(bringsCredential(c) && { untilEnded: untilEnded(c, services) }) }
+export const credentialsOf = (c: Http, services: Services): Pick<Call, 'key' | 'untilEnded' | 'refuseTokenless'> =>
+  bringsCredential(c) || c.get('refuseTokenless')
+    ? { key: c.get('key'), refuseTokenless: c.get('refuseTokenless'), ...(bringsCredential(c) && { untilEnded: untilEnded(c, services) }) }
     : NONE
 const NONE = {}

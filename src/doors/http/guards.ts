@@ -125,9 +125,9 @@ const holdsAccessToken = (c: Http, { config }: Services) => {
 const requireAccessToken = (c: Http, services: Services, readOnly: ReadonlySet<string>, forInvited: RegExp) => {
   if (!isApi(c.req.path) || isCommand(c.req.path) || holdsAccessToken(c, services) || c.get('key')) return
   if (!isMcp(c.req.path) && (mayCall(c, personOf(c, services), readOnly) || sharedTokenOf(c) !== undefined)) return
-  const refuseLocked = () => refuse('unauthorized', personOf(c, services)?.role === 'reader' ? READS_ONLY : LOCKED)
-  if (!mayBeInvited(c, forInvited)) refuseLocked()
-  c.set('locked', refuseLocked)
+  const refuseTokenless = () => refuse('unauthorized', personOf(c, services)?.role === 'reader' ? READS_ONLY : LOCKED)
+  if (!mayBeInvited(c, forInvited)) refuseTokenless()
+  c.set('refuseTokenless', refuseTokenless)
 }
 
 const LOCKED =
@@ -136,7 +136,7 @@ const READS_ONLY =
   "You signed in with the viewer's password, which only allows reading. Sign in with the operator key or a link of your own, or send the access token or a key as Authorization: Bearer <token>."
 
 // The body may hold the code of an invitation, or a team_id that came of one, and is not read yet. So such a request passes here, and
-// operations and MCP refuse it if it brings neither (Call.locked).
+// operations and MCP refuse it if it brings neither (Call.refuseTokenless).
 const mayBeInvited = ({ req }: Http, forInvited: RegExp): boolean =>
   ((isMcp(req.path) && req.method === 'POST') || (forInvited.test(req.path) && CALLING.has(req.method))) &&
   (req.header('x-invite') !== undefined || req.header('x-team-id') !== undefined || req.method !== 'GET')
@@ -197,5 +197,5 @@ export const mayReadSession = async (c: Http, services: Services, sessionId: str
   refuseForeign(c, sessionId)
   if (mayRead(c, services) || keyOpens(c, OPENS.session)) return true
   const member = await memberBy(services, sessionId, c.req.header('x-team-id'))
-  return (member?.left === false && (member.invited || !c.get('locked'))) || isShared(c, services)
+  return (member?.left === false && (member.invited || !c.get('refuseTokenless'))) || isShared(c, services)
 }

@@ -19,7 +19,7 @@ export interface Known {
   signIn?: SignIn | undefined
   key?: Key | undefined
   /** Refuses the request: it came without the ACCESS_TOKEN that it needs, and only an invitation can let it pass. */
-  locked?: (() => never) | undefined
+  refuseTokenless?: (() => never) | undefined
 }
 export type Env = { Bindings: Runtime; Variables: Known }
 export type Http = HonoContext<Env>

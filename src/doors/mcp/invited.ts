@@ -21,8 +21,8 @@ const isConnecting = (method: unknown) => typeof method === 'string' && (CONNECT
 /** Refuses a request without the access token, unless each of its messages may pass. A client connects with an invitation's code, of whatever
  *  age, in X-Invite; a call of a tool that brings a code or a team_id is judged by `perform`. */
 export const refuseUninvited = async (c: Http, services: Services, messages: any[]): Promise<void> => {
-  const locked = c.get('locked')
-  if (!locked) return
+  const refuseTokenless = c.get('refuseTokenless')
+  if (!refuseTokenless) return
   const inHeader = c.req.header('x-invite')
   const known = inHeader !== undefined && (await isCode(services, inHeader))
   const mayPass = (message: any): boolean => {
@@ -32,5 +32,5 @@ export const refuseUninvited = async (c: Http, services: Services, messages: any
   }
   if (messages.length > 0 && messages.every(mayPass)) return
   if (inHeader !== undefined && !known) refuse('unauthorized', NOT_INVITED)
-  locked()
+  refuseTokenless()
 }

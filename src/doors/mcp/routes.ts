@@ -196,14 +196,14 @@ const rpcError = (code: number, message: string) => ({ jsonrpc: '2.0', id: null,
 
 const callOf = (c: Http, services: Services): Call => ({
   token: c.req.header('x-team-id'),
-  reader: () => mayRead(c, services),
+  mayRead: () => mayRead(c, services),
   address: () => addressOf(c, services),
   header: (name) => c.req.header(name),
   idempotencyKey: () => c.req.header('idempotency-key'),
   signal: () => c.req.raw.signal,
   began: performance.now(),
-  wake: {},
-  held: c.env?.untimed,
+  woken: {},
+  onHeld: c.env?.untimed,
   ...credentialsOf(c, services),
   link: () => serverLink(c, services),
 })

@@ -53,8 +53,8 @@ export const methodNotAllowed = (allowed: string[]) => {
 export const callOf = (c: Http, services: Services): Call => ({
   token: c.req.header('x-team-id'),
   person: () => actingPersonOf(c, services),
-  reader: () => mayRead(c, services),
-  viewer: () => personOf(c, services)?.role === 'reader',
+  mayRead: () => mayRead(c, services),
+  isReader: () => personOf(c, services)?.role === 'reader',
   link: () => serverLink(c, services),
   address: () => addressOf(c, services),
   header: (name) => c.req.header(name),
@@ -62,8 +62,8 @@ export const callOf = (c: Http, services: Services): Call => ({
   signal: () => (c.req.method === 'HEAD' ? AbortSignal.abort() : c.req.raw.signal),
   bodyless: c.req.method === 'HEAD',
   began: performance.now(),
-  wake: {},
-  held: c.env?.untimed,
+  woken: {},
+  onHeld: c.env?.untimed,
   ...credentialsOf(c, services),
 })
 
@@ -76,7 +76,7 @@ const handlerFor = (operation: ServedOp, services: Services) => {
       input = await inputOf(c, operation, typed)
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
-      if (call.token === undefined) call.locked?.() // nothing is said of the body
+      if (call.token === undefined) call.refuseTokenless?.() // nothing is said of the body
       return response(operation, { ok: false, error: error.body }, {}, call)
     }
     if (operation.held && asksForStream(c)) return streamed(operation, services, call, input)
@@ -100,11 +100,11 @@ const retainedBy = ({ markdown }: ServedOp) => [...RETAINED_304_HEADERS, ...Obje
 // A refusal that comes at once is JSON; an answer that is held back is an event stream.
 const streamed = async (operation: ServedOp, services: Services, call: Call, input: object) => {
   const holding = Promise.withResolvers<'held'>()
-  const held = () => {
-    call.held?.()
+  const onHeld = () => {
+    call.onHeld?.()
     holding.resolve('held')
   }
-  const pending = Promise.resolve(perform(operation, services, { ...call, held }, input))
+  const pending = Promise.resolve(perform(operation, services, { ...call, onHeld }, input))
   const first = await Promise.race([pending, holding.promise])
   if (first !== 'held' && !first.ok) return response(operation, first, input, call)
   const answer = pending.then((outcome) => {
@@ -116,8 +116,8 @@ const streamed = async (operation: ServedOp, services: Services, call: Call, inp
 }
 
 /** Call it when the answer of a call is complete. */
-export const observeWake = ({ metrics }: Services, { wake }: Call) => {
-  if (wake?.at !== undefined) metrics.wakeSeconds.observe(secondsSince(wake.at))
+export const observeWake = ({ metrics }: Services, { woken }: Call) => {
+  if (woken?.at !== undefined) metrics.wakeSeconds.observe(secondsSince(woken.at))
 }
 
 const response = (operation: ServedOp, outcome: Outcome, input: object, call: Call) =>

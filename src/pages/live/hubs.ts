@@ -1,5 +1,5 @@
 // The hubs of the sessions that have open pages, and a sweep each second for what no event announces: status dots, ages, edits of documents.
-import { BOARD_TOPIC } from '../../board/append-events.ts'
+import { BOARD_KIND } from '../../board/append-events.ts'
 import { describeError } from '../../core/runtime/log.ts'
 import { pause } from '../../core/runtime/pause.ts'
 import { rostersOf } from '../../stores/members.ts'
@@ -16,7 +16,7 @@ export const createHubs = ({ services, eventKinds: kinds, waiting }: Pick<Site, 
   const opening = new Map<string, Promise<Hub>>()
   const open = new Map<string, Hub>()
   let sweeping = false
-  services.onTopic(BOARD_TOPIC, (sessionId) => open.get(sessionId)?.boardMoved())
+  services.onTopic(BOARD_KIND, (sessionId) => open.get(sessionId)?.boardMoved())
 
   /** The hub of a session that exists. It ends with its last viewer. */
   const hubOf = (sessionId: string): Promise<Hub> => {

@@ -77,11 +77,11 @@ export const LIMITS: readonly Limit[] = [
   },
   {
     name: 'wakes',
-    title: 'Wakes, 99 of 100',
+    title: 'Waits answered, 99 of 100',
     amber: 0.25,
     red: 1,
     worse: 'more',
-    todo: 'From an event to the answer of a wait. Look at the event loop and the database first.',
+    todo: 'From an event to the answer of a wait or held peek. Look at the event loop and the database first.',
     alert: { name: 'ParleyWakesSlow', expr: 'histogram_quantile(0.99, rate(parley_wake_seconds_bucket[5m]))', minutes: 2 },
   },
   {

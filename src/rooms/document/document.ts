@@ -18,7 +18,7 @@ import {
   maxChars,
   op,
   outlineRow,
-  section,
+  docText,
   sessionId,
   time,
   version,
@@ -162,7 +162,7 @@ export const appendToSessionDoc = op({
   bodyLimit: DOC_BODY_BYTES,
   markdownBody: 'text',
   example: { text: '- The lexer is done.' },
-  input: z.strictObject({ session_id: sessionId, text: section.min(1, 'must not be empty') }),
+  input: z.strictObject({ session_id: sessionId, text: docText.min(1, 'must not be empty') }),
   output: z.object({ version, at: time }),
   refuses: ['session_closed', 'payload_too_large'],
   async run(context, { session_id, text }) {

@@ -38,7 +38,7 @@ export class TeamPeek {
    *  before the member was looked up. */
   async run(call: Context['call'], waiter: Waiter | undefined): Promise<PeekAnswer> {
     const { services, options, member } = this
-    const { wake } = call // and nothing else of the call is kept while the peek is held
+    const { woken } = call // and nothing else of the call is kept while the peek is held
     const signal = call.signal()
     let reader: LogReader | undefined
     try {
@@ -57,7 +57,7 @@ export class TeamPeek {
         refuseIfLeft(events, member)
         if (!over && !this.#mayWake(events)) continue
         const answer = await this.#ask(signal)
-        if (wake && answer.wake) wake.at = reader.wokenAt
+        if (woken && answer.wake) woken.at = reader.wokenAt
         if (over || isOver(answer)) return answer
         if (!options.addressedOnly && answer.unread > 0) services.wakes.refused(1)
       }
@@ -72,14 +72,14 @@ export class TeamPeek {
   #mayHaveNews(): boolean {
     const { services, options, member } = this
     const { closed, lastConversationSequence } = member.session
-    return closed || questionOf(services, member, options).after < lastConversationSequence
+    return closed || peekRequestOf(services, member, options).after < lastConversationSequence
   }
 
   // A peek whose caller has gone, or which ends because the server stops, claims no wake: the caller's next call finds what there is.
   async #ask(signal: AbortSignal): Promise<PeekAnswer> {
     const { services, member, options } = this
     const claims = !signal.aborted && !services.stopping.aborted
-    const answer = await services.wakes.ask({ ...questionOf(services, member, options), claims })
+    const answer = await services.wakes.ask({ ...peekRequestOf(services, member, options), claims })
     return claims ? answer : { ...answer, wake: false }
   }
 
@@ -87,7 +87,7 @@ export class TeamPeek {
     if (this.#sleep.ofTeam > PEEKS_OF_A_TEAM)
       refuse('rate_limited', `Your team already holds ${PEEKS_OF_A_TEAM} peeks in this session. One is enough.`, { retry_after: 1 })
     this.#letGo = hold(this.services, 'peeks', call)
-    call.held?.()
+    call.onHeld?.()
   }
 
   // Decided in memory: once the wakes are used up, a message in a session with 1,000 sleepers concerns hardly one of them. A reply may be
@@ -110,7 +110,7 @@ const mayAddress = ({ to, reply_to }: Event, { teamId }: Member): boolean =>
   reply_to !== undefined || (Array.isArray(to) && to.includes(teamId))
 
 /** What a peek asks. */
-export const questionOf = (services: Services, member: Member, { after, addressedOnly }: Omit<PeekOptions, 'timeoutMs'>) => ({
+export const peekRequestOf = (services: Services, member: Member, { after, addressedOnly }: Omit<PeekOptions, 'timeoutMs'>) => ({
   sessionId: member.session.id,
   teamId: member.teamId,
   after: after ?? deliveredTo(services, member),

@@ -73,10 +73,10 @@ export class TeamWait {
     try {
       const there = await this.read()
       if (this.#suffices(there)) return await this.result(there, isGone(call))
-      const { wake } = call // and nothing else of the call is kept while the wait is held
+      const { woken } = call // and nothing else of the call is kept while the wait is held
       const signal = call.signal()
       const page = await this.hold(signal, call)
-      if (wake) wake.at = this.wokenAt
+      if (woken) woken.at = this.wokenAt
       return await this.result(page, signal.aborted)
     } finally {
       this.close()
@@ -100,13 +100,13 @@ export class TeamWait {
   }
 
   /** Ends on four causes: news, a closed session, the time, or a caller (or server) that goes away. */
-  hold(signal: AbortSignal, call: Pick<Call, 'address' | 'held'>): Promise<Page> {
+  hold(signal: AbortSignal, call: Pick<Call, 'address' | 'onHeld'>): Promise<Page> {
     const { services, options } = this
     if (this.#poll.ofTeam > WAITS_OF_A_TEAM) {
       refuse('rate_limited', `Your team already holds ${WAITS_OF_A_TEAM} waits in this session. One is enough.`, { retry_after: 1 })
     }
     this.#letGo = hold(services, 'waits', call)
-    call.held?.()
+    call.onHeld?.()
     return options.only === 'addressed' ? this.#nextAddressed(options.timeoutMs, signal) : this.#reader.next(options.timeoutMs, signal)
   }
 

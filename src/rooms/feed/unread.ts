@@ -7,7 +7,7 @@ import { teamOf, type Context } from '../../operations/context.ts'
 import { withinDeadline } from '../../../db/database.ts'
 import { refuseBeyondEnd } from '../preconditions.ts'
 import { cursor, op, sessionId, version } from '../schemas.ts'
-import { questionOf, TeamPeek, type PeekOptions } from './team-peek.ts'
+import { peekRequestOf, TeamPeek, type PeekOptions } from './team-peek.ts'
 import { holdSeconds } from './waits.ts'
 import { team } from '../team-caller.ts'
 
@@ -51,7 +51,7 @@ const answerTo = (context: Context, options: PeekOptions): Promise<PeekAnswer> =
   const { lastSequence } = member.session
   if (options.after !== undefined && options.after > lastSequence) refuseBeyondEnd('after', lastSequence)
   if (options.timeoutMs > 0) return new TeamPeek(services, member, options).run(call, waiter)
-  return withinDeadline(services.wakes.ask({ ...questionOf(services, member, options), claims: false }))
+  return withinDeadline(services.wakes.ask({ ...peekRequestOf(services, member, options), claims: false }))
 }
 
 const resultOf = ({ unread, addressed, lastCursor, docVersion, wake, closed }: PeekAnswer) => ({

@@ -169,7 +169,7 @@ const memberOf = async (services: Services, sessionId: string, token: Token | un
 // Subscribes before the first read of the session, as `perform` does for a single wait.
 const begin = async (
   services: Services,
-  { locked }: Context['call'],
+  { refuseTokenless }: Context['call'],
   { session_id, team_id, since_cursor, only }: z.output<typeof waitEntry>,
   timeoutMs: number,
 ): Promise<Entry> => {
@@ -178,7 +178,7 @@ const begin = async (
     const token = team_id()
     const member = token && (services.cachedMember(session_id, token, since_cursor ?? 0) ?? (await services.memberOf(session_id, token)))
     if (!member || member.left) return unauthorized()
-    if (locked && !member.invited) return refuse('unauthorized', LACKS_TOKEN)
+    if (refuseTokenless && !member.invited) return refuse('unauthorized', LACKS_TOKEN)
     return { session_id, wait: new TeamWait(services, member, { since: since_cursor, timeoutMs, only }, waiter) }
   } catch (failure) {
     waiter?.unsubscribe()
@@ -206,7 +206,7 @@ const holdAll = async (entries: Entry[], call: Context['call']) => {
   if (signal.aborted) end()
   const hold = async (entry: Entry) => {
     await advance(entry, (wait) => wait.hold(over.signal, call))
-    if (call.wake && moved(entry)) call.wake.at ??= entry.wait!.wokenAt
+    if (call.woken && moved(entry)) call.woken.at ??= entry.wait!.wokenAt
     if (moved(entry) || isFault(entry.failure)) end()
   }
   try {

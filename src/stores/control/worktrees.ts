@@ -27,11 +27,13 @@ export interface WorktreeRow extends Checkout {
   mcp_servers: string[]
   allow_bypass: boolean
   across: boolean
+  registered_at: string
 }
 
 const OF_RUNNERS = `
 select w.id as worktree_id, w.path, w.repo_full_name, w.branch, w.head, w.dirty, w.changed_files, r.id as runner_id, r.name as runner_name,
-  ${isOnline('r')} as online, r.seen_at, r.agents, r.mcp_servers, r.allow_bypass, r.across
+  ${isOnline('r')} as online, r.seen_at, r.agents, r.mcp_servers, r.allow_bypass, r.across,
+  w.registered_at
 from worktrees w join runners r on r.id = w.runner_id and r.ended_at is null`
 const ROWS = `${OF_RUNNERS} where w.gone_at is null`
 
@@ -62,9 +64,9 @@ export interface WorktreeFilter {
 export const listWorktreeRows = (
   { query }: Queries,
   { repo, online, runner, beside, after, limit }: WorktreeFilter,
-): Promise<(WorktreeRow & { registered_at: string })[]> =>
+): Promise<WorktreeRow[]> =>
   query(
-    `${ROWS.replace('r.across', 'r.across, w.registered_at')} and ($1::text is null or w.repo_full_name = $1)
+    `${ROWS} and ($1::text is null or w.repo_full_name = $1)
      and ($2::bool is null or ${isOnline('r')} = $2) and ($3::timestamptz is null or (w.registered_at, w.id) < ($3, $4::uuid))
      and ($5::uuid is null or r.id = $5) and ($6::text is null or w.repo_full_name = $6)
      order by w.registered_at desc, w.id desc limit $7::int`,

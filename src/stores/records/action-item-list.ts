@@ -4,7 +4,7 @@ import type { Queries } from '../../../db/database.ts'
 import { items, proposals } from '../../../db/records-schema.ts'
 import { sessions } from '../../../db/schema.ts'
 import type { ActionItem } from './action-items.ts'
-import { HOLDER, HOLDS } from './leases.ts'
+import { HOLDER, holds } from './leases.ts'
 import { ARCHIVED, type ListedProposal } from './proposal-list.ts'
 
 export interface ListedActionItem extends ListedProposal {
@@ -24,7 +24,7 @@ export interface ActionItemFilter {
 
 // The claim of an item of the outer query: null when nobody holds it.
 const held = (leaseS: number) =>
-  sql`(select ${sql.raw(HOLDS.replaceAll('$2', String(leaseS)))} from items i join ${sql.raw(HOLDER)} where i.id = ${items.id})`
+  sql`(select ${sql.raw(holds(String(leaseS)))} from items i join ${sql.raw(HOLDER)} where i.id = ${items.id})`
 
 const inStatus = (status: ActionItem['status'], leaseS: number): SQL => {
   if (status === 'claimed') return sql`${items.status} = 'claimed' and ${held(leaseS)}`

@@ -4,7 +4,7 @@ import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
 import { isAmong } from '../../../db/arrays.ts'
 import type { Queries } from '../../../db/database.ts'
 import { items, type Named } from '../../../db/records-schema.ts'
-import { EXPIRES_AT, HOLDER, HOLDS } from './leases.ts'
+import { expiresAt, HOLDER, holds } from './leases.ts'
 
 export type Item = typeof items.$inferSelect
 
@@ -44,8 +44,8 @@ const ISO = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`
 // Each call of the board reads it whole: rows without names, and leases of what is claimed alone, take a third of the time.
 const BOARD = `
 with claims as materialized (
-  select i.id, ${HOLDS} as holds, to_char(i.claimed_at at time zone 'UTC', ${ISO}) as since,
-    to_char(${EXPIRES_AT} at time zone 'UTC', ${ISO}) as until
+  select i.id, ${holds('$2')} as holds, to_char(i.claimed_at at time zone 'UTC', ${ISO}) as since,
+    to_char(${expiresAt('$2')} at time zone 'UTC', ${ISO}) as until
   from items i left join ${HOLDER} where i.session_id = $1 and i.status = 'claimed'
 )
 select coalesce(json_agg(json_build_array(i.id, i.kind, i.title, i.status, i.priority, i.place, i.depends_on, i.paths, i.owner_id,

@@ -3,23 +3,24 @@
 import type { Queries } from '../../../db/database.ts'
 import type { Untold } from '../../../db/records-schema.ts'
 
-// Of an item `i`, with its holder's row `p`; the lease in seconds is $2. A wait in flight counts up to now; none is
-// asked for first, since `least` passes over null.
+// Of an item `i`, with its holder's row `p`. A wait in flight counts up to now; none is asked for first, since `least` passes over null.
 const SEEN = `greatest(i.claim_renewed_at, p.last_seen_at,
   case when p.polling_until is not null then least(p.polling_until, statement_timestamp()) end)`
-export const EXPIRES_AT = `(${SEEN} + $2::int * interval '1 second')::timestamptz(3)`
-export const HOLDS = `(p.left_at is null and i.claim_renewed_at > 'epoch' and ${EXPIRES_AT} > statement_timestamp())`
+/** SQL, with `HOLDER`; `lease`: an expression of the seconds. */
+export const expiresAt = (lease: string): string => `(${SEEN} + ${lease}::int * interval '1 second')::timestamptz(3)`
+export const holds = (lease: string): string =>
+  `(p.left_at is null and i.claim_renewed_at > 'epoch' and ${expiresAt(lease)} > statement_timestamp())`
 export const HOLDER = `participants p on p.session_id = i.session_id and p.team_id = i.claimed_team_id`
 
 const OPENED = `status = 'open', claimed_team_id = null, claimed_team_name = null, claimed_at = null, claim_renewed_at = null,
   updated_at = statement_timestamp()`
 
 /** SQL, for what writes that teams of `seen` were seen: their claims whose lease was over before are marked, so that being seen does not bring
- *  them back. */
-export const endLapsedOf = (seen: string): string => `
+ *  them back. `lease`: an expression of its seconds. */
+export const endLapsedOf = (seen: string, lease: string): string => `
   update items i set claim_renewed_at = 'epoch' from participants p
   where p.session_id = i.session_id and p.team_id = i.claimed_team_id and i.status = 'claimed'
-    and i.claimed_team_id in (select team_id from ${seen}) and not ${HOLDS}`
+    and i.claimed_team_id in (select team_id from ${seen}) and not ${holds(lease)}`
 
 /** An item that is open again, with who had it, if somebody had. */
 export interface Released {
@@ -39,7 +40,7 @@ const OPENING = `opened as (
 export const releaseLapsed = ({ query }: Queries, sessionId: string, leaseS: number): Promise<Released[]> =>
   query<Released>(
     `with was as (select i.id, i.claimed_team_id, i.claimed_team_name from items i left join ${HOLDER}
-       where i.session_id = $1 and i.status = 'claimed' and ${HOLDS} is not true), ${OPENING}`,
+       where i.session_id = $1 and i.status = 'claimed' and ${holds('$2')} is not true), ${OPENING}`,
     [sessionId, leaseS],
   )
 
@@ -67,7 +68,7 @@ export const lapsedSessions = async ({ query }: Queries, leaseS: number): Promis
   const rows = await query<{ session_id: string }>(
     `select distinct i.session_id from items i left join ${HOLDER}
      where i.status = 'claimed' and i.claim_renewed_at <= statement_timestamp() - $1::int * interval '1 second'
-       and ${HOLDS.replaceAll('$2', '$1')} is not true`,
+       and ${holds('$1')} is not true`,
     [leaseS],
   )
   return rows.map(({ session_id }) => session_id)
@@ -84,6 +85,6 @@ export const renewClaims = async ({ query }: Queries, teamIds: string, leaseS: n
     `update items i set claim_renewed_at = statement_timestamp() from participants p
      where p.session_id = i.session_id and p.team_id = i.claimed_team_id and i.status = 'claimed'
        and (i.claimed_team_id = any($1::uuid[]) or ${AT_WORK})
-       and i.claim_renewed_at < statement_timestamp() - $2::int * interval '50 milliseconds' and ${HOLDS}`,
+       and i.claim_renewed_at < statement_timestamp() - $2::int * interval '50 milliseconds' and ${holds('$2')}`,
     [teamIds, leaseS],
   ))
