@@ -36,9 +36,21 @@ const BOARD_STYLES: Build = {
   command: (folder) => [tailwind(), '--input', 'components/board.css', '--output', `${folder}/board.css`, '--minify'],
 }
 // What only some pages load, or a page only when it is wanted.
-const PARTS = ['agents', 'approvals', 'cards', 'counted', 'dialog', 'gap', 'help', 'home', 'push', 'settings', 'sides', 'trace'].map(
-  (name) => `${name}.js`,
-)
+const PARTS = [
+  'agents',
+  'approvals',
+  'cards',
+  'counted',
+  'dialog',
+  'gap',
+  'help',
+  'home',
+  'push',
+  'settings',
+  'sides',
+  'status',
+  'trace',
+].map((name) => `${name}.js`)
 const SCRIPTS: Build = {
   outputs: { 'main.js': 'public/app.js', ...Object.fromEntries(PARTS.map((name) => [name, `public/built/${name}`])) },
   sources: [['public', /^(?!app\.js$|built\/).*\.js$/]],

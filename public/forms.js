@@ -19,7 +19,7 @@ const showNotSent = (target, why) => {
 }
 document.addEventListener('htmx:error', ({ target }) => showNotSent(target))
 document.addEventListener('htmx:response:error', ({ target, detail: { ctx } }) => {
-  if (REFUSED_FORM.test(ctx.text) || !target.matches('form, a')) return
+  if (REFUSED_FORM.test(ctx.text)) return
   ctx.swap = 'none'
   const { status } = ctx.response // all that is known of what a proxy says
   showNotSent(target, ctx.hx.reswap ? ctx.text : /40[13]/.test(status) && 'Not sent: sign in again, in another tab.')

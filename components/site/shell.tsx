@@ -61,6 +61,7 @@ const HTMX = JSON.stringify({
 const SCRIPTS = {
   home: ['home.js', 'counted.js'],
   settings: ['settings.js', 'push.js'],
+  status: ['status.js'],
   trace: ['trace.js'],
   agents: ['agents.js'],
   approvals: ['cards.js', 'approvals.js', 'counted.js'],
@@ -104,7 +105,7 @@ export const Shell = ({ frame, title, crumbs = [], full = false, skips = [TO_CON
         </a>
       ))}
       <Header frame={frame} crumbs={crumbs} />
-      {(kind === 'home' || kind === 'approvals') && (
+      {(kind === 'home' || kind === 'approvals' || kind === 'status') && (
         <div className="sticky top-0 z-10">
           <Reconnecting />
         </div>

@@ -24,7 +24,7 @@ export interface StatusView {
 
 /** How the server is, for whoever runs it. */
 export const StatusPage = ({ frame, status }: { frame: Frame; status: StatusView }) => (
-  <Shell frame={frame} title="Status · Parley" crumbs={[{ label: 'Settings', href: '/settings' }, { label: 'Status' }]}>
+  <Shell frame={frame} title="Status · Parley" kind="status" crumbs={[{ label: 'Settings', href: '/settings' }, { label: 'Status' }]}>
     <main id="main" className="mx-auto grid w-full max-w-3xl grid-cols-[minmax(0,1fr)] gap-5 px-4 py-7 sm:px-6">
       <h1 className="text-xl font-semibold tracking-[-0.02em]">Status</h1>
       <StatusParts status={status} />
@@ -44,7 +44,7 @@ const Path = ({ path }: { path: string }) => (
 
 /** What an open page asks for again every few seconds. */
 export const StatusParts = ({ status }: { status: StatusView }) => (
-  <div id="status" hx-get="/status" hx-trigger="every 5s" hx-swap="outerMorph" className="grid gap-5">
+  <div id="status" hx-get="/status" hx-trigger="every 5s" hx-config="timeout:10s" hx-swap="outerMorph" className="grid gap-5">
     <p className="flex flex-wrap items-center gap-2 text-[13px] text-muted-foreground">
       <Lamp level={status.level} />
       <span className="text-foreground">{ALL[status.level]}</span>

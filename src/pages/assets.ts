@@ -24,6 +24,7 @@ const TYPES = {
   'home.js': 'text/javascript; charset=utf-8',
   'settings.js': 'text/javascript; charset=utf-8',
   'push.js': 'text/javascript; charset=utf-8',
+  'status.js': 'text/javascript; charset=utf-8',
   'trace.js': 'text/javascript; charset=utf-8',
   'counted.js': 'text/javascript; charset=utf-8',
   'cards.js': 'text/javascript; charset=utf-8',

@@ -106,8 +106,11 @@ export const localPath = (path: string | undefined): string =>
 /** Redirects to another page: after a form was handled, or because the page asked for is not for this reader. */
 export const seeOther = (c: Http, path: string) => c.body(null, 303, { location: path, 'cache-control': 'no-store' })
 
-/** Redirects to the sign-in page, which leads back here. */
-export const toSignIn = (c: Http, site: Site) => seeOther(c, `/sign-in?next=${encodeURIComponent(frameOf(c, site).path)}`)
+/** Leads to the sign-in page, which leads back here. htmx would put the page that a redirect leads to into its own. */
+export const toSignIn = (c: Http, site: Site) => {
+  const path = `/sign-in?next=${encodeURIComponent(frameOf(c, site).path)}`
+  return c.req.header('hx-request') ? c.body(null, 200, { 'hx-redirect': path, 'cache-control': 'no-store' }) : seeOther(c, path)
+}
 
 /** Whether a person's browser asks, and not a program. */
 export const wantsPage = (c: Http): boolean => (c.req.header('accept') ?? '').includes('text/html') && !isApi(c.req.path)

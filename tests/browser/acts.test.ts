@@ -461,7 +461,10 @@ test.skipIf(!FULL)('while the server cannot be reached, an act says so and can b
     await page.getByText('Parley cannot be reached. Try again.').waitFor()
     await goOnline(page)
     await page.getByRole('link', { name: 'Conclude' }).click()
+    await page.route('**/conclude/preview', (route) => route.fulfill({ status: 502, body: '<p>A proxy' }), { times: 1 })
+    const looked = page.waitForResponse('**/conclude/preview')
     await dialog.getByLabel('Conclusion', { exact: true }).fill('It ships.')
+    await looked
     for (const answer of [502, undefined]) {
       const met = Promise.withResolvers<void>()
       await page.route('**/conclude', async (route) => {
@@ -471,6 +474,7 @@ test.skipIf(!FULL)('while the server cannot be reached, an act says so and can b
       await dialog.getByRole('button', { name: 'Conclude', exact: true }).click()
       await met.promise
       await dialog.getByText('Not sent: the server').waitFor()
+      expect(await dialog.innerText()).not.toContain('A proxy')
       expect(await dialog.getByLabel('Conclusion', { exact: true }).inputValue()).toBe('It ships.')
       await page.unroute('**/conclude')
     }

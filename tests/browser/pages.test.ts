@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'bun:test'
-import type { Page } from 'playwright'
+import type { Page, Route } from 'playwright'
 import { FULL, shortOf } from '../support/full.ts'
 import { KEY, MOBILE, serveSite, withSite, type Site } from '../support/site.ts'
 
@@ -100,6 +100,34 @@ test('a session shows who is here, what changed and why, and posts of one breath
     expect(await page.locator('#document').textContent()).toContain('v1')
     await page.locator('label', { hasText: 'Messages' }).click()
     expect(await page.locator('.row-event').first().isVisible()).toBe(false)
+  }))
+
+test('the status page says while it cannot be brought up to date, stays as it is meanwhile, and goes on', () =>
+  using({}, async (page) => {
+    await page.clock.install()
+    await page.goto('/status')
+    const bar = page.locator('#reconnecting')
+    const passes = async (visible: boolean) => {
+      while ((await bar.isVisible()) !== visible) await page.clock.runFor(1_000)
+    }
+    const gone = [
+      (route: Route) => route.fulfill({ status: 503, contentType: 'text/html', body: '<!doctype html><title>x</title><h1>Not now</h1>' }),
+      (route: Route) => route.abort('connectionrefused'),
+    ]
+    expect(await bar.isVisible()).toBe(false)
+    for (const answer of gone) {
+      await page.route('**/status', answer)
+      await passes(true)
+      expect(await page.locator('h1').allInnerTexts()).toEqual(['Status'])
+      await page.unroute('**/status', answer)
+      await passes(false)
+    }
+    await page.route('**/status', gone[0]!)
+    await passes(true)
+    await page.unroute('**/status', gone[0])
+    await bar.getByRole('button', { name: 'Retry now' }).click()
+    await bar.waitFor({ state: 'hidden' })
+    expect(await page.locator('#status').innerText()).toContain('as of')
   }))
 
 test('the theme is kept without any script', () =>
@@ -243,6 +271,8 @@ test('with a password all pages are closed but to those who signed in, and a rea
       const response = await get(path)
       expect(response.status).toBe(303)
       expect(response.headers.get('location')).toBe(`/sign-in?next=${encodeURIComponent(path)}`)
+      const part = await get(path, { 'hx-request': 'true' }) // an open page would show what a redirect leads to as its own
+      expect([part.status, part.headers.get('hx-redirect'), await part.text()]).toEqual([200, response.headers.get('location'), ''])
     }
     const post = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
       fetch(closed.url + path, { method: 'POST', redirect: 'manual', body: new URLSearchParams(fields), headers })
