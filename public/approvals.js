@@ -80,12 +80,12 @@ import { showKeys } from './shown-keys.js'
   }
   const add = (card) => {
     const group = card.closest('section[data-session]')
-    const item = card.closest('li')
     const last = $('groups').lastElementChild
-    if (!group) $('requests').append(item)
-    else if (last?.dataset.session === group.dataset.session) last.querySelector('ul').append(item)
-    else $('groups').append(group)
-    htmx.process(card)
+    const goesOn = last?.dataset.session === group?.dataset.session
+    const part = group && !goesOn ? group : card.closest('li') // a group comes with all its cards
+    const place = !group ? $('requests') : goesOn ? last.querySelector('ul') : $('groups')
+    place.append(part)
+    htmx.process(part)
   }
 
   // Of what can be approved together, only what waits still; fewer than three are approved one by one.

@@ -373,6 +373,26 @@ test('what comes while the page is open moves nothing, and what is typed and fol
     expect(complaints).toEqual([])
   }))
 
+test('of several cards of a session that come at once, each is decided in its place', () =>
+  using(WIDE, async (page, complaints) => {
+    const { id, propose } = await room()
+    await follow(page, `/approvals?meeting=${id}`)
+    const hide = (hidden: boolean) =>
+      page.evaluate((is) => {
+        Object.defineProperty(document, 'hidden', { value: is, configurable: true })
+        document.dispatchEvent(new Event('visibilitychange'))
+      }, hidden)
+    await hide(true) // a hidden page is told of nothing, and of all at once when it is seen again
+    const [first, second] = [await propose({ title: 'Freeze the syntax' }), await propose({ title: 'Freeze the tokens' })]
+    await hide(false)
+    await card(page, first).waitFor(SOON)
+    await page.evaluate(() => Object.assign(window, { stays: true }))
+    await card(page, second).getByRole('button', { name: 'Approve', exact: true }).click()
+    await card(page, second).getByText('Approved by Robin').waitFor(SOON)
+    expect(await page.evaluate(() => 'stays' in window)).toBe(true)
+    expect(complaints).toEqual([])
+  }))
+
 test('a card of the feed, which stays as it is, says when it expires, and one of the inbox for how long it waits', () =>
   using({ javaScriptEnabled: false }, async (page) => {
     const { id, path, propose } = await room()
