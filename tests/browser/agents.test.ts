@@ -13,6 +13,7 @@ const { parley, using, robin, asRobin } = withSite()
 let started: Promise<Agents> | undefined
 const agentsOf = () => (started ??= startAgents(parley, { parallel: 64 }))
 
+const LATER = Array.from({ length: 9 }, (_, n) => `Later ${n}.`) // more than the tasks whose ends a page's state has
 const until = async (holds: () => boolean | Promise<boolean>, ms = 30_000) => {
   for (const end = performance.now() + ms; performance.now() < end; await Bun.sleep(20)) if (await holds()) return
   throw new Error(`not within ${ms} ms`)
@@ -23,6 +24,12 @@ const follow = async (page: Page, session: string) => {
   await asRobin(page)
   await openLive(page, `/sessions/${session}`)
 }
+
+const hide = (page: Page, hidden: boolean) =>
+  page.evaluate((is) => {
+    Object.defineProperty(document, 'hidden', { value: is, configurable: true })
+    document.dispatchEvent(new Event('visibilitychange'))
+  }, hidden)
 
 /** Robin's cookie at another server. */
 const cookieOf = async ({ url }: { url: string }): Promise<string> => {
@@ -92,7 +99,7 @@ test('a task is interrupted with one tap; queued ones say their place; a failure
   using(MOBILE, async (page, complaints) => {
     const agents = await agentsOf()
     const session = await agents.create()
-    for (const prompt of ['One.', 'Two.', 'Three.']) await agents.prompt(session, prompt)
+    for (const prompt of ['One.', 'Two.', 'Three.', ...LATER]) await agents.prompt(session, prompt)
     const { task_id } = await taken(agents, session)
     await follow(page, session)
     const rows = page.locator('.row-message')
@@ -137,6 +144,16 @@ test('a task is interrupted with one tap; queued ones say their place; a failure
     await agents.finish(third.task_id, { status: 'interrupted', interrupted_by: 'asks' })
     await rows.nth(2).getByText('Since when?').first().waitFor(SOON)
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
+    await hide(page, true)
+    await until(() => parley.services.streams.open === 0)
+    await agents.manage(session, 'delete') // with which all that is queued ends
+    await hide(page, false)
+    for (const prompt of LATER)
+      await rows
+        .filter({ hasText: prompt })
+        .getByText(/^Interrupted/)
+        .first()
+        .waitFor(SOON)
     expect(complaints).toEqual([])
   }))
 

@@ -7,6 +7,7 @@ import { TaskAct, TaskLine } from '../../../components/agents/task-line.tsx'
 import type { AgentView, FamilyMember, PermissionView, TaskItem } from '../../../components/agents/agent-view.ts'
 import { sha256 } from '../../core/ids.ts'
 import type { Services } from '../../process/services.ts'
+import { tasksEndedAfter } from '../../stores/control/watched.ts'
 import { partial } from '../live/partial.ts'
 import { agentView } from './agent-view.ts'
 import { permissionView } from './permission-view.ts'
@@ -47,6 +48,13 @@ export const agentFragments = (services: Pick<Services, 'clock' | 'config'>, row
     fragments[id] = morphed(id, html)
   }
   return fragments
+}
+
+/** The lines of the tasks that ended after this sequence: a page that comes back may have them as they were before. */
+export const endedLines = async (services: Pick<Services, 'clock' | 'database'>, sessionId: string, after: number): Promise<string> => {
+  const tasks = await tasksEndedAfter(services.database, sessionId, after)
+  const parts = tasks.flatMap((task) => taskParts(taskItem(task, services.clock.now())))
+  return parts.map(({ id, html }) => morphed(id, html)).join('')
 }
 
 /** A hash of the tree, which changes when the tree does. */

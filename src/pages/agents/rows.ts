@@ -2,6 +2,7 @@
 import type { FamilyMember } from '../../../components/agents/agent-view.ts'
 import type { Queries } from '../../../db/database.ts'
 import type { Session } from '../../stores/sessions.ts'
+import { isFinal } from '../../stores/control/tasks.ts'
 import {
   watchedAgents,
   watchedRequests,
@@ -26,13 +27,15 @@ export const noAgents: AgentRows = { agent: undefined, tasks: [], requests: [], 
 
 type Known = Pick<Session, 'id' | 'agenticTool'>
 
-/** What there is now of these sessions' agents. `before`: what was read last, from which trees are kept for a few seconds. */
+/** What there is now of these sessions' agents. `before`: what pages have, from which trees are kept for a few seconds. */
 export const readAgents = async (queries: Queries, sessions: Known[], before: (id: string) => AgentRows | undefined) => {
   const ids = sessions.filter(({ agenticTool }) => agenticTool !== null).map(({ id }) => id)
   if (ids.length === 0) return () => noAgents
+  // A task that has ended since then is read once more, though it may not be one of those that began last.
+  const openBefore = (id: string) => (before(id)?.tasks ?? []).filter(({ status }) => !isFinal(status)).map((task) => task.id)
   const [agents, tasks, requests] = await Promise.all([
     watchedAgents(queries, ids),
-    watchedTasks(queries, ids),
+    watchedTasks(queries, ids, ids.flatMap(openBefore)),
     watchedRequests(queries, ids),
   ])
   const rows = new Map<string, AgentRows>()

@@ -95,7 +95,7 @@ export class Hub {
     this.onEmpty()
   }
 
-  /** What was read last of the session's agent. */
+  /** The session's agent as all pages have it. */
   get agent() {
     return this.#state.agent
   }

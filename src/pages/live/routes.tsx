@@ -20,6 +20,7 @@ import type { Env, Http } from '../../doors/http/http.ts'
 import { partial } from './partial.ts'
 import { createHubs, type Hubs } from './hubs.ts'
 import { familyPart } from '../agents/family-part.tsx'
+import { endedLines } from '../agents/live.tsx'
 import { taskTrace } from '../agents/task-trace.tsx'
 import { Viewer } from './viewer.ts'
 import { pack, takes, type Packed } from '../compress.ts'
@@ -63,6 +64,7 @@ const stream = async (c: Http, { services, waiting }: Site, hubs: Hubs, id: stri
   if (after > session.lastSequence) refuseBeyondEnd('after', session.lastSequence)
   const atTheEnd = session.status === 'closed' && after >= session.lastConversationSequence
   if (atTheEnd && resumed !== undefined) return new Response(null, { status: 204 })
+  const ended = session.agenticTool === null ? '' : await endedLines(services, id, after)
   const left = openStream(c, services)
   if (c.req.method === 'HEAD') return (left(), new Response(null, { headers: SSE_HEADERS }))
   const hub = await livingHub(hubs, id).catch((error) => (left(), Promise.reject(error)))
@@ -70,7 +72,7 @@ const stream = async (c: Http, { services, waiting }: Site, hubs: Hubs, id: stri
   // Pages show the conversation alone: a cursor among later events of the trace stands for the conversation's last event.
   const cursor = Math.min(after, session.lastConversationSequence)
   const [person, readsAll] = [actorOf(c, services), mayRead(c, services)]
-  const { body } = new Viewer(hub, () => (readsAll ? waiting.countFor(person) : 0), cursor, version, left)
+  const { body } = new Viewer(hub, () => (readsAll ? waiting.countFor(person) : 0), cursor, version, ended, left)
   return whileReadable(c, services, id, new Response(body, { headers: SSE_HEADERS }))
 }
 

@@ -27,6 +27,7 @@ export class LiveState {
   #sidesAt = 0
   #sent!: Fragments
   #sentTitle = ''
+  #sentAgent: AgentRows = noAgents
 
   constructor(
     readonly services: Services,
@@ -42,6 +43,7 @@ export class LiveState {
     await this.#lanes.read(this.teams)
     this.#sent = this.#render()
     this.#sentTitle = this.session.title
+    this.#sentAgent = this.#agent
     return this
   }
 
@@ -52,7 +54,7 @@ export class LiveState {
     const [[row], teams] = await Promise.all([found, roster(database, this.sessionId), this.waiting.read()])
     this.#row = row!
     this.teams = teams
-    this.#agent = await readAgent(database, row!.session, this.#agent)
+    this.#agent = await readAgent(database, row!.session, this.#sentAgent)
   }
 
   /** Reads board and records. */
@@ -81,8 +83,9 @@ export class LiveState {
     return this.#row.session
   }
 
+  /** The session's agent as all pages have it. */
   get agent() {
-    return this.#agent
+    return this.#sentAgent
   }
 
   /** The document's newest version. */
@@ -102,6 +105,7 @@ export class LiveState {
     const { title } = this.session
     const renamed = title !== this.#sentTitle
     this.#sentTitle = title
+    this.#sentAgent = this.#agent
     const changed = Object.keys(now).filter((name) => now[name] !== before[name])
     return changed.map((name) => (name === 'head' && renamed ? renamedHead(this.#state()) : now[name]!)).join('')
   }

@@ -1,7 +1,7 @@
 // One open page's stream. At first it catches up, as fast as its socket takes the rows; then its session's hub pushes what all viewers get.
 import { pause } from '../../core/runtime/pause.ts'
 import type { Hub } from './hub.ts'
-import { CLOSED, handOver, hello, nothingAhead, type Bytes, type Controller } from './protocol.ts'
+import { CLOSED, frame, handOver, hello, nothingAhead, type Bytes, type Controller } from './protocol.ts'
 
 const CHECK_AGAIN_MS = 20
 
@@ -13,12 +13,14 @@ export class Viewer {
   #ended = false
   #waiting: number | undefined
 
-  /** `waitingNow`: the number in the page's header. `cursor` and `version`: the position up to which the page has rows, in the log and in the document's versions. */
+  /** `waitingNow`: the number in the page's header. `cursor` and `version`: the position up to which the page has rows, in the log and in the
+   *  document's versions. `first`: markup that it gets before all else. */
   constructor(
     readonly hub: Hub,
     readonly waitingNow: () => number,
     public cursor: number,
     public version: number,
+    first: string,
     readonly onEnd: () => void,
   ) {
     this.body = new ReadableStream<Bytes>(
@@ -26,6 +28,7 @@ export class Viewer {
         start: (controller) => {
           this.#controller = controller
           controller.enqueue(hello())
+          if (first !== '') controller.enqueue(frame(`${cursor}.${version}`, first))
         },
         pull: () => (this.#live || this.#ended ? undefined : this.#catchUp()),
         cancel: () => this.#over(),

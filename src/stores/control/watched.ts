@@ -106,15 +106,21 @@ export const tasksByIds = async ({ query }: Queries, sessionId: string, ids: str
 
 const ENDED_SHOWN = 8 // a page that comes back has the answers of earlier ones as rows of its feed
 
-/** The tasks of these sessions that are queued or running, and those that began last. */
-export const watchedTasks = async ({ query }: Queries, ids: string[]): Promise<WatchedTask[]> =>
+/** The tasks of these sessions that are queued or running, those that began last, and `others` by their ids. */
+export const watchedTasks = async ({ query }: Queries, ids: string[], others: string[]): Promise<WatchedTask[]> =>
   ids.length === 0
     ? []
     : query(
-        `${TASKS} and (t.status in ('queued', 'running') or t.id in (select newest.id from unnest($1::uuid[]) as of(id)
+        `${TASKS} and (t.status in ('queued', 'running') or t.id = any($2::uuid[]) or t.id in (select newest.id from unnest($1::uuid[]) as of(id)
            cross join lateral (select id from tasks where session_id = of.id order by start_sequence desc limit ${ENDED_SHOWN}) newest))`,
-        [plainArray(ids)],
+        [plainArray(ids), plainArray(others)],
       )
+
+const ENDED_AFTER_SHOWN = 100 // as many as the rows that a page begins with
+
+/** The tasks of a session that ended after this sequence, those that began last. */
+export const tasksEndedAfter = ({ query }: Queries, sessionId: string, sequence: number): Promise<WatchedTask[]> =>
+  query(`${TASKS} and t.end_sequence > $2 order by t.start_sequence desc limit ${ENDED_AFTER_SHOWN}`, [plainArray([sessionId]), sequence])
 
 export interface WatchedRequest {
   session_id: string
