@@ -97,9 +97,12 @@ export const TaskAct = ({ task }: { task: TaskItem }) => (
     className={`shrink-0 ${FOR_ACTORS}`}
   >
     {task.interruptible && (
-      <Button type="submit" variant="outline" size="sm" className="h-8 max-sm:h-11 max-sm:px-3.5">
-        Interrupt
-      </Button>
+      <>
+        <input type="hidden" name="task" value={task.sequence} />
+        <Button type="submit" variant="outline" size="sm" className="h-8 max-sm:h-11 max-sm:px-3.5">
+          Interrupt
+        </Button>
+      </>
     )}
   </form>
 )

@@ -95,7 +95,7 @@ test('a person prompts the agent, watches it work, and has its answer in the fee
     expect(complaints).toEqual([])
   }))
 
-test('a task is interrupted with one tap; queued ones say their place; a failure says why', () =>
+test('a task is interrupted with one tap, and none in its place; queued ones say their place; a failure says why', () =>
   using(MOBILE, async (page, complaints) => {
     const agents = await agentsOf()
     const session = await agents.create()
@@ -125,6 +125,14 @@ test('a task is interrupted with one tap; queued ones say their place; a failure
       .getByText(/^Running/)
       .first()
       .waitFor(SOON)
+    const task = (await rows.nth(0).getAttribute('id'))!.slice(1)
+    const late = await fetch(`${parley.url}/sessions/${session}/interrupt`, {
+      method: 'POST',
+      headers: { cookie: await robin(), accept: 'text/html', 'hx-request': 'true' },
+      body: new URLSearchParams({ task }),
+    })
+    expect([late.status, await late.text()]).toEqual([409, 'This task does not run any more, so nothing was interrupted.'])
+    expect(await agents.orders([second.task_id])).toEqual([])
     await agents.finish(second.task_id, { status: 'failed', error: { code: 'runner_lost', message: 'It was gone for a minute.' } })
     await rows
       .nth(1)
@@ -245,7 +253,7 @@ test.skipIf(!FULL)('an answer and an interrupt that were not sent say so, and ea
     goOn()
     await page.locator('.row-message', { hasText: 'Stopping' }).waitFor(SOON)
     await page.waitForTimeout(500) // what was queued would be sent by now
-    expect(sent).toEqual([expect.stringContaining('allow=true'), ''])
+    expect(sent).toEqual([expect.stringContaining('allow=true'), expect.stringMatching(/^task=\d+$/)])
     await agents.finish(task_id, { status: 'interrupted' })
   }),
 )

@@ -6,8 +6,10 @@ import { interruptSession } from '../../control/tasks/interrupt-session.ts'
 import { sendPrompt } from '../../control/tasks/send-prompt.ts'
 import { refuse, STATUS, type ErrorBody } from '../../core/errors.ts'
 import type { Http } from '../../doors/http/http.ts'
+import { wholeNumber } from '../../doors/http/query.ts'
 import type { AnyOp } from '../../operations/context.ts'
 import { existingSession } from '../../rooms/preconditions.ts'
+import { taskAt } from '../../stores/control/tasks.ts'
 import { watchedAgents } from '../../stores/control/watched.ts'
 import { assertActor, nextIdempotencyKey, performAsPerson, problemOf } from '../forms/perform-as-person.ts'
 import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
@@ -64,8 +66,21 @@ const boxAfter = async (site: Site, sessionId: string, values: Values, error: Er
   ...(error && { values, problem: problemOf(error) }),
 })
 
-/** POST /sessions/:id/interrupt */
-export const submitInterrupt = (c: Http, site: Site): Promise<Response> => act(c, site, interruptSession, { session_id: c.req.param('id') })
+/** POST /sessions/:id/interrupt: `task`, the sequence of the prompt that is to be stopped. */
+export const submitInterrupt = async (c: Http, site: Site): Promise<Response> => {
+  assertActor(c, site)
+  const session_id = c.req.param('id')!
+  const { task } = valuesOf(await formOf(c))
+  if (task !== undefined) await assertRuns(site, session_id, wholeNumber('task', task))
+  return act(c, site, interruptSession, { session_id })
+}
+
+// Since the page showed its button the task may have ended: what runs by now is another one, which nobody meant to stop.
+const assertRuns = async ({ services: { database } }: Site, sessionId: string, sequence: number): Promise<void> => {
+  const { id } = await existingSession(database, sessionId)
+  const task = await taskAt(database, id, sequence)
+  if (task?.status !== 'running') refuse('conflict', 'This task does not run any more, so nothing was interrupted.')
+}
 
 /** POST /sessions/:id/permission: `request_id`, `allow` (`true` or `false`), `message`. */
 export const submitPermission = async (c: Http, site: Site): Promise<Response> => {
