@@ -33,7 +33,8 @@ const step = (rows, by) => {
   const row = all[Math.max(0, Math.min(all.length - 1, from + by))]
   if (!row) return
   if (before) skipInTabOrder([before])
-  linkOf(row).tabIndex = 0 // the Tab key stops at this row's link alone
+  const link = linkOf(row) // guests have none at edits of the document
+  if (link) link.tabIndex = 0 // the Tab key stops at this row's link alone
   row.tabIndex = -1
   row.focus({ preventScroll: true })
   row.scrollIntoView({ block: 'nearest' })

@@ -130,6 +130,10 @@ test('who reads by a shared link is led to no version, also by what comes live',
       await append('- lexer\n')
       await edit(page, 'v1 to v2').waitFor(SOON)
       expect(await edit(page, 'v1 to v2').locator('a').isVisible()).toBe(false)
+      await page.reload() // of what came live the link is only hidden
+      await page.locator('[hx-sse\\:connect]').waitFor({ state: 'attached', ...SOON }) // the page's script is there
+      await page.keyboard.press('k')
+      expect(await page.evaluate(() => document.activeElement?.id)).toBe('d1')
     })
   } finally {
     await closed.stop()
