@@ -156,7 +156,7 @@ onOneEngine((parley) => {
     expect(await get(2)).toContain('more')
     await stream.cancel()
     const again = framesOf(await open('', { 'last-event-id': '1.2' }))
-    expect((await again.next())!.data).not.toContain('#written')
+    expect((await again.next())!.data).toContain('hx-target="#written"') // for how long it has stood is shown with the version
     await again.cancel()
   })
 

@@ -41,7 +41,7 @@ export class Hub {
   #end!: FeedEnd
   #state: LiveState
   #sentAt = 0
-  #states = new Map<string, Bytes>() // the state as one frame, with and without the document's head, for each number that waits
+  #states = new Map<number, Bytes>() // the state as one frame, for each number that waits
   #pages = new LRUCache<string, Promise<CatchUpPage>>({ max: PAGES_CACHED })
   #turn: Promise<unknown> = Promise.resolve()
 
@@ -120,15 +120,12 @@ export class Hub {
     void this.#inTurn(send).catch((error) => this.#warn(error))
   }
 
-  /** The state for a page that has caught up with the hub. `version`: the document's version that the page began with; `waiting`: the number
-   *  in its header. */
-  stateFor(version: number, waiting: number): Bytes {
-    const current = version === this.#state.version
-    const cached = this.#states.get(`${current} ${waiting}`)
+  /** The state for a page that has caught up with the hub. `waiting`: the number in its header. */
+  stateFor(waiting: number): Bytes {
+    const cached = this.#states.get(waiting)
     if (cached) return cached
-    const { written, ...rest } = this.#state.sent
-    const bytes = frame(this.#id(), Object.values(rest).join('') + (current ? '' : written) + approvalsLink(waiting))
-    this.#states.set(`${current} ${waiting}`, bytes)
+    const bytes = frame(this.#id(), Object.values(this.#state.sent).join('') + approvalsLink(waiting))
+    this.#states.set(waiting, bytes)
     return bytes
   }
 

@@ -77,7 +77,7 @@ export class Viewer {
       }
       if (this.#ended) return
       this.#waiting = this.waitingNow()
-      this.#controller.enqueue(this.hub.stateFor(this.version, this.#waiting))
+      this.#controller.enqueue(this.hub.stateFor(this.#waiting))
       if (this.hub.closed) return this.end(CLOSED)
       this.#live = true
     } catch {
