@@ -45,7 +45,7 @@ export const keepRows = ({ path, scroller, rows, load }) => {
   const fill = () =>
     whenIdle(async () => {
       const { before } = older.dataset
-      if (!before || document.hidden || isFull()) return
+      if (!before || document.hidden || isFull() || $('gap')) return
       await loadOlder()
       if (older.dataset.before !== before) fill()
     })
@@ -59,6 +59,7 @@ export const keepRows = ({ path, scroller, rows, load }) => {
     older.dataset.before = firstShown(rows)
   }
   observe()
-  if (!$('gap')) fill()
+  fill()
+  document.addEventListener('visibilitychange', fill) // a hidden page has not begun, or has stopped
   return removeOldest
 }

@@ -30,6 +30,11 @@ const room = async (messages = 0, { post } = parley) => {
 const sequences = (page: Page) => page.$$eval('#rows > .row', (rows) => rows.map(({ id }) => Number(id.slice(1))))
 const upTo = (last: number) => Array.from({ length: last }, (_, i) => i + 1)
 const row = (page: Page, text: string) => page.locator('.row-message', { hasText: text }).waitFor(SOON)
+const hide = (page: Page, hidden: boolean) =>
+  page.evaluate((is) => {
+    Object.defineProperty(document, 'hidden', { value: is, configurable: true })
+    document.dispatchEvent(new Event('visibilitychange'))
+  }, hidden)
 const until = async (holds: () => boolean | Promise<boolean>, ms = 30_000) => {
   for (const end = performance.now() + ms; performance.now() < end; await Bun.sleep(10)) if (await holds()) return
   throw new Error(`not within ${ms} ms`)
@@ -212,15 +217,10 @@ test('a hidden tab lets go of its stream and catches up when it is seen again', 
   using({}, async (page, complaints) => {
     const { path, say } = await room(1)
     await openLive(page, path)
-    const hide = (hidden: boolean) =>
-      page.evaluate((hidden) => {
-        Object.defineProperty(document, 'hidden', { value: hidden, configurable: true })
-        document.dispatchEvent(new Event('visibilitychange'))
-      }, hidden)
-    await hide(true)
+    await hide(page, true)
     await until(() => parley.services.streams.open === 0)
     for (let n = 0; n < 3; n++) await say(`unseen ${n}`)
-    await hide(false)
+    await hide(page, false)
     await row(page, 'unseen 2')
     expect(await sequences(page)).toEqual(upTo(5))
     expect(complaints).toEqual([])
@@ -299,14 +299,22 @@ test('what came since the last visit stands under a line', () =>
     expect(await page.locator('#unread + .row').getAttribute('id')).toBe('m7')
   }))
 
-test('older rows come by themselves, and a link to one of them leads there', () =>
-  using({}, async (page, complaints) => {
+test('older rows come by themselves, also to a page that was opened in the background, and a link to one of them leads there', () =>
+  using({}, async (page, complaints, context) => {
     const { path } = await room(349)
     await page.goto(path)
     await until(async () => (await sequences(page)).length === 350)
     expect(await sequences(page)).toEqual(upTo(350))
     expect(await page.locator('#older').textContent()).toContain('Start of the session')
     expect(await page.evaluate(() => document.querySelector('#scroller')!.scrollTop)).toBe(0)
+
+    const behind = await context.newPage()
+    await behind.addInitScript(() => Object.defineProperty(document, 'hidden', { value: true, configurable: true }))
+    await behind.goto(path)
+    await behind.evaluate(() => new Promise((idle) => requestIdleCallback(idle))) // it would have begun by now
+    expect((await sequences(behind)).length).toBe(100)
+    await hide(behind, false)
+    await until(async () => (await sequences(behind)).length === 350)
 
     await page.goto(`${path}?around=120`)
     await page.locator('#m120.sought').waitFor(SOON)
