@@ -12,13 +12,14 @@ const WIDE = { viewport: { width: 1280, height: 800 } }
 const { parley, using, robin, asRobin } = withSite({ VIEWER_PASSWORD: 'the viewers password' })
 let demo: RecordsDemo
 const MANY = 70 // more than two pages of a list
+const OF_BEA = 40 // more than one page of a list, and no more than stand first as open ones
 
 beforeAll(async () => {
   demo = await fillRecords(parley, await robin())
   const { convene, approve } = await recordsTeams(parley, await robin())
   const many = await convene('Seventy small things', '')
   for (let n = 1; n <= MANY; n++) {
-    const owner_name = n === 3 ? "Chidi's Team" : "Deniz's Team"
+    const owner_name = n === 3 ? "Chidi's Team" : n <= OF_BEA ? "Bea's Team" : "Deniz's Team"
     await approve((await many.as(0).propose('action_item', { title: `Small thing ${n}`, owner_name })).id)
   }
 }, 120_000)
@@ -79,6 +80,12 @@ for (const [name, options] of shortOf(WAYS, 1))
         expect(await titles(page)).toEqual(['Small thing 3', 'Tell the editors’ teams about byte spans before the beta'])
         expect(await page.locator('li.record').last().innerText()).toMatch(/AI-assisted\s+proposed by Chidi's Team, approved by Robin/)
         expect(await page.locator('li.record').last().innerText()).toContain('with another title and priority')
+
+        await page.goto(`/records?q=Small+thing+${OF_BEA}`)
+        await page.getByRole('link', { name: "Bea's Team" }).first().click()
+        expect(await page.getByText(`${OF_BEA} open action items, first in this list`).isVisible()).toBe(true)
+        expect((await titles(page)).length).toBe(OF_BEA) // with one of the demo, and without the third
+        expect(await page.getByRole('link', { name: 'Older records' }).count()).toBe(0) // all of them are here
 
         await page.goto(`/sessions/${demo.session}/records`)
         await page.getByText('One of 2 sessions').click()

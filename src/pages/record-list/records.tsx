@@ -31,14 +31,13 @@ export const recordsPage = async (c: Http, site: Site): Promise<Response> => {
   const [person, series] = await Promise.all([personView(site, filters.owner), seriesView(site, filters.series)])
   const cursor = c.req.query('cursor')
   const after = readCursor(cursor, { ...filters })
-  // A person's open action items come first, all at once; the list goes on with the others.
+  // A person's open action items come first, all at once; the list, and its later pages, are of the others.
   const openFirst = filters.owner !== '' && filters.status === '' && filters.type !== 'decision'
   const open = openFirst ? await recordPage(database, { ...filter, type: 'action', status: 'open', limit: OPEN_SHOWN + 1 }) : []
-  const rows = await recordPage(database, { ...filter, after, limit: SHOWN + 1 })
-  const { shown, next_cursor } = pageOf(rows, SHOWN, placeOf, { ...filters })
   const openShown = open.slice(0, OPEN_SHOWN)
-  const first = new Set(openShown.map(idOf))
-  const records = [...(after ? [] : openShown), ...shown.filter((row) => !first.has(idOf(row)))]
+  const rows = await recordPage(database, { ...filter, without: openShown.map(idOf), after, limit: SHOWN + 1 })
+  const { shown, next_cursor } = pageOf(rows, SHOWN, placeOf, { ...filters })
+  const records = [...(after ? [] : openShown), ...shown]
   await prepared(records)
   await rememberPersons(database, named(records))
   const view: RecordsView = {

@@ -1,6 +1,6 @@
 // Decisions and action items together, as people look for them: a page of both by time, each with the proposal that it was.
 import { eq, getTableColumns } from 'drizzle-orm'
-import { isAmong, pgArray } from '../../../db/arrays.ts'
+import { isAmong, pgArray, plainArray } from '../../../db/arrays.ts'
 import type { Queries } from '../../../db/database.ts'
 import { decisions, items, proposals } from '../../../db/records-schema.ts'
 import { sessions } from '../../../db/schema.ts'
@@ -23,6 +23,8 @@ export interface RecordFilter {
   personId?: string | undefined
   sessionId?: string | undefined
   seriesId?: string | undefined
+  /** Ids of records that are left out. */
+  without?: string[]
   /** Where the page before ended. */
   after?: { at: string; id: string } | undefined
   limit: number
@@ -45,10 +47,11 @@ export const recordPage = async (queries: Queries, filter: RecordFilter): Promis
 
 // Each half is cut to the page by its own index before the two are put together.
 const recordIds = async ({ query }: Queries, filter: RecordFilter): Promise<string[]> => {
-  const { type, status, search, personId, sessionId, seriesId, after, limit } = filter
+  const { type, status, search, personId, sessionId, seriesId, without = [], after, limit } = filter
   const params: unknown[] = [limit]
   const given = (value: unknown, cast: string) => `$${params.push(value)}::${cast}`
   const [person, session, series] = [personId, sessionId, seriesId].map((id) => id && given(id, 'uuid'))
+  const left = without.length > 0 && given(plainArray(without), 'uuid[]')
   const [at, id] = after ? [given(after.at, 'timestamptz'), given(after.id, 'uuid')] : []
   const patterns = search === undefined ? [] : patternsOf(search)
   const words = [
@@ -61,6 +64,7 @@ const recordIds = async ({ query }: Queries, filter: RecordFilter): Promise<stri
       person && `${whose} = ${person}`,
       session && `session_id = ${session}`,
       series && `session_id in (select id from sessions where series_id = ${series})`,
+      left && `id <> all (${left})`,
       at && `(${time}, id) < (${at}, ${id})`,
       ...words,
     ].filter(Boolean)
