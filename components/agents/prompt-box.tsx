@@ -139,6 +139,8 @@ export const HowItGoesOn = () => (
   </>
 )
 
+const WITHIN = 'prompt-' // the page's dialog keeps its last form, which may have fields of the same names
+
 /** How a prompt goes on, and for a new session where and with whom. */
 export const PromptChoices = ({ agents, bypass, unable, values = {} }: Pick<PromptBoxProps, 'agents' | 'bypass' | 'unable' | 'values'>) => (
   <div id={CHOICES} className="thin-scroll mt-2 grid max-h-[30dvh] gap-3 overflow-y-auto">
@@ -149,16 +151,17 @@ export const PromptChoices = ({ agents, bypass, unable, values = {} }: Pick<Prom
       ))}
     </fieldset>
     <div className="grid gap-2 group-has-[[value=continue]:checked]/prompt:hidden sm:grid-cols-2">
-      <FormField name="title" label="Title" maxLength={200} defaultValue={values.title} placeholder="As here" />
+      <FormField id={`${WITHIN}title`} name="title" label="Title" maxLength={200} defaultValue={values.title} placeholder="As here" />
       <FormField
+        id={`${WITHIN}branch`}
         name="branch"
         label="Branch, for a worktree of its own"
         maxLength={400}
         defaultValue={values.branch}
         placeholder="The same worktree"
       />
-      <AgentSelect agents={agents} chosen={values.agentic_tool} unsaid="As here" />
-      <PermissionSelect chosen={values.permission_mode ?? ''} {...(bypass !== undefined && { bypass })} unsaid="As here" />
+      <AgentSelect within={WITHIN} agents={agents} chosen={values.agentic_tool} unsaid="As here" />
+      <PermissionSelect within={WITHIN} chosen={values.permission_mode ?? ''} {...(bypass !== undefined && { bypass })} unsaid="As here" />
     </div>
   </div>
 )

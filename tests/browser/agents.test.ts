@@ -514,6 +514,11 @@ test('a person changes what the agent may, stops it and starts it again', () =>
       await page.click(`text=${item}`)
     }
     await choose('What the agent may…')
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await page.click('#prompt-box summary')
+    await page.locator('#prompt-box').getByText('Subsession', { exact: true }).click()
+    await page.locator('#prompt-box').getByLabel('Permissions').selectOption('plan') // by its own label, with the dialog's form still there
+    await choose('What the agent may…')
     await page.selectOption('#dialog [name=permission_mode]', 'bypassPermissions')
     await page.fill('#dialog [name=max_usd]', '2.5')
     await page.click('#dialog [data-act]')
