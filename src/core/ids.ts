@@ -25,9 +25,9 @@ export const parseToken = (text: string): Token | undefined =>
 /** 192 random bits in 32 characters that need no quoting in addresses, headers and shells. */
 export const newSecret = () => randomBytes(24).toString('base64url')
 
-/** The secret for a call with an idempotency key: the same key gives the same secret again, so that none need be stored. */
-export const derivedSecret = (serverSecret: string, ...parts: string[]) =>
-  createHmac('sha256', serverSecret).update(parts.join('\n')).digest().subarray(0, 24).toString('base64url')
+/** A secret made from another: the same parts give the same one again, so that none need be stored, and none of them tells the others. */
+export const derivedSecret = (from: string, ...parts: string[]) =>
+  createHmac('sha256', from).update(parts.join('\n')).digest().subarray(0, 24).toString('base64url')
 
 /** A key of a program, with 128 random bits. */
 export const newKey = (scope: string) => `ca_${scope}_${randomBytes(16).toString('hex')}`

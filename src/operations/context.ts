@@ -36,7 +36,7 @@ export interface Context {
   /** A topic that is no session's log has moved to `newest`: its waiters and listeners, here and at other instances, hear of it once this is
    *  committed. */
   moved(topic: Topic, newest: number): void
-  /** A new credential's secret, the same at each call: derived from the idempotency key when there is one. */
+  /** The secret of this handle's new credential, the same at each call: derived from the idempotency key when there is one. */
   secretFor(handle: string): string
   /** For waits: subscribed to the operation's topic before the caller was looked up. `perform` ends the subscription. */
   waiter: Waiter | undefined

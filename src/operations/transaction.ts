@@ -2,7 +2,7 @@
 import { ANSWER_WITHIN_MS, DatabaseTimeout, type Queries } from '../../db/database.ts'
 import { createContext, type Outcome, type Request } from './context.ts'
 import { notAuthenticated } from './not-authenticated.ts'
-import { newSecret } from '../core/ids.ts'
+import { derivedSecret, newSecret } from '../core/ids.ts'
 import { createEffects, type Effects } from './effects.ts'
 import { assertSameUse, isUnguarded, type IdempotencyKey } from './idempotency.ts'
 import { secretFrom, withCredential, withoutCredential } from './new-credentials.ts'
@@ -75,7 +75,10 @@ const missing = ({ caller, operation }: Write, subject: Subject): never => (call
 
 const sessionOf = ({ subject }: Write, locked: unknown) => (isSessionSubject(subject) ? { session: locked as Session } : {})
 
+// A call may make credentials of several handles and tell one of them: its secret must open none of the others.
 const secrets = (asked: Write) => {
   const fresh = newSecret()
-  return { secretFor: (handle: string) => (asked.idempotency ? secretFrom(asked, asked.idempotency, handle) : fresh) }
+  return {
+    secretFor: (handle: string) => (asked.idempotency ? secretFrom(asked, asked.idempotency, handle) : derivedSecret(fresh, handle)),
+  }
 }

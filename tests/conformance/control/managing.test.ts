@@ -39,6 +39,23 @@ throughEveryDoor((call, parley) => {
     return { as, runner, id, made, update, manage, prompted, taskOf, shown, events, agent }
   }
 
+  describe('create_session', () => {
+    test('gives a token of its convener, whose secret is not the agent’s', async () => {
+      const [as, runner] = [await full(), await runnerAt(parley())]
+      for (const key of [undefined, crypto.randomUUID()]) {
+        const create = () =>
+          done(call('control.create_session', { title: 'T', worktree_id: runner.worktree }, { ...as, ...(key && { key }) }))
+        const { session_id, team_id, handle } = await create()
+        if (key) expect((await create()).team_id).toBe(team_id)
+        const { participants } = await done(call('list_participants', { session_id }, { team: team_id }))
+        const agent = participants.find(({ is_self }: any) => !is_self).team_id as string
+        const post = (team: string) => call('post_message', { session_id, content: 'Who speaks?' }, { team })
+        await refused(post(team_id.replace(handle, agent)), 'unauthorized')
+        await done(post(team_id))
+      }
+    })
+  })
+
   describe('update_session', () => {
     test('renames as a team does, with a reason, and tells everybody [C16]', async () => {
       const { update, events } = await working()
