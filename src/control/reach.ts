@@ -4,6 +4,7 @@ import { isUuid } from '../core/ids.ts'
 import { redacted } from '../core/text/text.ts'
 import type { Caller } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
+import { sessionSubject, type SessionSubject } from '../operations/subject.ts'
 import { sessionById, type Session } from '../stores/sessions.ts'
 import { isBelow } from '../stores/control/genealogy.ts'
 import { taskById, type Task } from '../stores/control/tasks.ts'
@@ -20,6 +21,10 @@ export const noSuchSession = (id: string): never => refuse('not_found', 'There i
 
 /** `current` is the session of the caller's own key. */
 export const namedSession = (caller: Caller, given: string): string => (given === 'current' ? (ownSession(caller) ?? given) : given)
+
+/** The session that a write is about, which may be named `current`. */
+export const namedSubject = ({ session_id }: { session_id: string }, caller: Caller): SessionSubject =>
+  sessionSubject(namedSession(caller, session_id))
 
 export const mayReach = async ({ caller, queries }: Context, sessionId: string): Promise<boolean> => {
   const own = ownSession(caller)

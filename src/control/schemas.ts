@@ -22,6 +22,8 @@ export const toolRoute = (name: string) => ['POST', `/control/${name}`] as const
 export const runnerRoute = (call: string) => ['POST', `/runner/${call}`] as const
 
 export const sessionId = z.string().min(1).max(300).overwrite(idWithin).describe('The session.')
+/** Of callers that may have a session of their own (`namedSession`). */
+export const namedSessionId = sessionId.describe('The session; `current`: the one of your own agent key.')
 export const taskId = z.string().min(1).max(64)
 export const prompt = z
   .string()

@@ -8,7 +8,7 @@ import { redacted } from '../../core/text/text.ts'
 import { READERS } from '../../core/key-scopes.ts'
 import { eventRow, latestAnswer } from '../../stores/control/messages.ts'
 import { reachedSession } from '../reach.ts'
-import { maxChars, op, sessionId, toolRoute } from '../schemas.ts'
+import { maxChars, namedSessionId, op, toolRoute } from '../schemas.ts'
 import { messagesAfter, type Readable } from './readable.ts'
 import { readableMessage } from './shape.ts'
 import { summaryOf } from './summarize.ts'
@@ -27,7 +27,7 @@ export const getMessages = op({
   searchHint: 'read on in a session',
   example: { session_id: '$SID', after_message_id: '$MESSAGE' },
   input: z.strictObject({
-    session_id: sessionId,
+    session_id: namedSessionId,
     after_message_id: z.string().min(1).max(64).optional().describe('The last one that you have read.'),
     summarize: z.boolean().default(false).describe('Adds what was done, the state, plans, questions, links, errors.'),
     include_system: z.boolean().default(false).describe("Also the program's own: start, compaction, hooks."),

@@ -10,7 +10,7 @@ import { worktreeById } from '../../stores/control/worktrees.ts'
 import type { Session } from '../../stores/sessions.ts'
 import { readHoldups } from '../holdups.ts'
 import { reachedSession } from '../reach.ts'
-import { error, op, sessionId, task, toolRoute, usage } from '../schemas.ts'
+import { error, namedSessionId, op, task, toolRoute, usage } from '../schemas.ts'
 import { taskInList } from '../tasks/task-answer.ts'
 import { mcpServer, mcpServersNamed, worktree, worktreeAnswer } from '../worktrees/worktree-answer.ts'
 import { genealogy, sessionOf, sessionRow } from './session-answer.ts'
@@ -49,7 +49,7 @@ export const getSession = op({
   effect: 'read',
   searchHint: 'status and worktree of an agent',
   example: { session_id: '$SID' },
-  input: z.strictObject({ session_id: sessionId.describe('`current`: the one of your own agent key.') }),
+  input: z.strictObject({ session_id: namedSessionId }),
   output: z.object({ session: wholeSession }),
   refuses: ['forbidden', 'not_found'],
   run: async (context, { session_id }) => ({ session: await wholeAnswer(context, await reachedSession(context, session_id)) }),

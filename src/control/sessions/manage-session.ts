@@ -11,7 +11,7 @@ import { keysOfSession, revokeKeys } from '../../stores/keys.ts'
 import { appendUntold } from '../../rooms/work/released-work.ts'
 import { setArchived, type Session } from '../../stores/sessions.ts'
 import { keyTopic } from '../keys/keys.ts'
-import { nameOf, ownSession, reachedLocked } from '../reach.ts'
+import { nameOf, namedSubject, ownSession, reachedLocked } from '../reach.ts'
 import { op, sessionId, toolRoute } from '../schemas.ts'
 import { endTask } from '../tasks/end-task.ts'
 import { interruptRunning } from '../tasks/interrupt-session.ts'
@@ -30,6 +30,7 @@ export const manageSession = op({
   callers: [key, person],
   keyRow: ACTORS,
   effect: 'write',
+  subject: namedSubject,
   searchHint: 'stop, start or archive a session',
   destructive: true,
   changesResources: true,

@@ -12,10 +12,10 @@ import { openTasks } from '../../stores/control/tasks.ts'
 import { worktreeById } from '../../stores/control/worktrees.ts'
 import { sessionById, type Session } from '../../stores/sessions.ts'
 import { refuseRaise } from '../permissions/raise.ts'
-import { nameOf, namedSession, ownSession, reachedLocked } from '../reach.ts'
+import { nameOf, namedSession, namedSubject, ownSession, reachedLocked } from '../reach.ts'
 import { levelOf, type PermissionMode } from '../../core/permission-modes.ts'
 import { ACTORS } from '../../core/key-scopes.ts'
-import { maxUsd, op, permissionMode, sessionId, toolRoute } from '../schemas.ts'
+import { maxUsd, namedSessionId, op, permissionMode, toolRoute } from '../schemas.ts'
 import { runnerTopic } from '../topics.ts'
 import { wholeAnswer, wholeSession } from './get-session.ts'
 import { refuseRenaming } from './may-rename.ts'
@@ -33,12 +33,13 @@ export const updateSession = op({
   callers: [key, person],
   keyRow: ACTORS,
   effect: 'write',
+  subject: namedSubject,
   searchHint: 'rename, set permission mode',
   destructive: true,
   changesResources: true,
   example: { session_id: '$SID', permission_mode: 'plan' },
   input: z.strictObject({
-    session_id: sessionId,
+    session_id: namedSessionId,
     title: title.optional(),
     description: description.optional(),
     reason: reason.optional().describe('Why title or description change.'),

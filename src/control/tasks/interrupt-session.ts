@@ -5,8 +5,8 @@ import { key, person } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
 import { lockOpenTasks, openTasks, runningTask, setTask } from '../../stores/control/tasks.ts'
 import type { Session } from '../../stores/sessions.ts'
-import { reachedLocked } from '../reach.ts'
-import { op, sessionId, toolRoute } from '../schemas.ts'
+import { namedSubject, reachedLocked } from '../reach.ts'
+import { namedSessionId, op, toolRoute } from '../schemas.ts'
 import { runnerTopic } from '../topics.ts'
 import { endTask } from './end-task.ts'
 
@@ -36,9 +36,10 @@ export const interruptSession = op({
   callers: [key, person],
   keyRow: ACTORS,
   effect: 'write',
+  subject: namedSubject,
   searchHint: 'stop a running agent',
   example: { session_id: '$SID' },
-  input: z.strictObject({ session_id: sessionId }),
+  input: z.strictObject({ session_id: namedSessionId }),
   output: z.object({ interrupted: z.boolean() }),
   refuses: ['not_found', 'forbidden'],
   async run(context) {

@@ -7,7 +7,7 @@ import { listTasksOf } from '../../stores/control/session-tasks.ts'
 import { pageFields, pageOf, readCursor } from '../../operations/list-cursor.ts'
 import { readHoldups } from '../holdups.ts'
 import { reachedSession } from '../reach.ts'
-import { listCursor, listLimit, op, sessionId, task, toolRoute } from '../schemas.ts'
+import { listCursor, listLimit, namedSessionId, op, task, toolRoute } from '../schemas.ts'
 import { taskInList } from './task-answer.ts'
 
 /** The newest first; of prompts and answers the first 200 characters. 404 beyond the key's reach, 400 for a cursor that is none. */
@@ -21,7 +21,7 @@ export const listTasks = op({
   searchHint: 'tasks of a session',
   example: { session_id: '$SID' },
   input: z.strictObject({
-    session_id: sessionId,
+    session_id: namedSessionId,
     status: z.enum(TASK_STATUSES).optional(),
     limit: listLimit,
     cursor: listCursor,

@@ -10,17 +10,17 @@ import { isFinal, taskById } from '../../stores/control/tasks.ts'
 import { messagesAfter } from '../messages/readable.ts'
 import { readableMessage } from '../messages/shape.ts'
 import { ofTask, readHoldups } from '../holdups.ts'
-import { mayReach, reachedLocked } from '../reach.ts'
+import { mayReach, namedSession, namedSubject, reachedLocked } from '../reach.ts'
 import {
   agenticTool,
   error,
   holdups,
   interruptedBy,
   maxChars,
+  namedSessionId,
   op,
   permissionMode,
   prompt,
-  sessionId,
   taskId,
   timeoutMs,
   toolRoute,
@@ -46,11 +46,12 @@ export const sendPrompt = op({
   callers: [key, person],
   keyRow: ACTORS,
   effect: 'write',
+  subject: namedSubject,
   held: true,
   alwaysLoad: true,
   example: { session_id: '$SID', prompt: 'Add a test for the empty file.', wait_for_completion: true },
   input: z.strictObject({
-    session_id: sessionId,
+    session_id: namedSessionId,
     prompt,
     mode: z
       .enum(TASK_MODES)
@@ -84,7 +85,8 @@ export const sendPrompt = op({
   }),
   refuses: ['session_closed', 'forbidden', 'not_found', 'conflict', 'rate_limited'],
   async beforehand(context, { session_id, mode, permission_mode }) {
-    if (mode !== 'continue') await refuseRaise(context, undefined, permission_mode ?? (await modeAt(context, session_id)))
+    if (mode !== 'continue')
+      await refuseRaise(context, undefined, permission_mode ?? (await modeAt(context, namedSession(context.caller, session_id))))
   },
   async run(context, { mode, ...input }) {
     const session = await reachedLocked(context)

@@ -204,6 +204,31 @@ throughEveryDoor((call, parley) => {
       await refused(update({ session_id: 'nonsense', permission_mode: 'auto' }, own), 'not_found')
     })
 
+    test('an agent names its own session `current` in writes, too, and may repeat one that a person has allowed', async () => {
+      const { id, as, agent, shown } = await working({}, { allow_bypass: true })
+      const own = await agent()
+      const current = (name: string, input: object = {}, by = own) => call(`control.${name}`, { session_id: 'current', ...input }, by)
+      const raise = { permission_mode: 'bypassPermissions' }
+      const { request_id } = (await refused(current('update_session', raise), 'forbidden')).details
+      const person = await cookieOf(parley(), { role: 'person', name: 'Nora' })
+      await done(viaRest(parley())('control.answer_permission', { session_id: id, request_id, allow: true }, { person }))
+      expect((await done(current('update_session', raise))).session).toMatchObject({
+        session_id: id,
+        permission_config: { mode: 'bypassPermissions' },
+      })
+      const child = await done(current('send_prompt', { prompt: 'A part.', mode: 'subsession' }))
+      expect((await shown()).genealogy.children).toEqual([child.session_id])
+      expect(await done(current('interrupt_session'))).toEqual({ interrupted: false })
+      expect((await refused(current('manage_session', { action: 'stop' }), 'forbidden')).message).toContain('end your turn')
+      await refused(current('update_session', { title: 'None' }, as), 'not_found')
+    })
+
+    test('what an agent begins from `current` has the mode that is there, which its runner may forbid', async () => {
+      const { agent } = await working({ permission_mode: 'bypassPermissions' })
+      const input = { session_id: 'current', prompt: 'Go.', mode: 'fork' }
+      expect((await refused(call('control.send_prompt', input, await agent()), 'forbidden')).message).toContain('--allow-bypass')
+    })
+
     test('an agent does not leave its own session, whose next prompt needs its team', async () => {
       const { agent, made, id } = await working()
       expect((await refused(call('leave_session', { session_id: id }, await agent()), 'forbidden')).message).toContain('end your turn')
