@@ -30,7 +30,7 @@ export interface RelativeWanted {
 
 /** Opens the new session and gives its agent the prompt. The caller has locked the origin. 400 where the origin has no agent to inherit from
  *  and no worktree is named, 404 for a task of another session, 409 for a fork at a task that has not ended, and where the
- *  origin's worktree is gone and no other is named. */
+ *  origin's worktree is gone, or not made, and no other is named. */
 export const promptRelative = async (context: Context, origin: Session, wanted: RelativeWanted): Promise<NewTask> => {
   const { queries } = context
   const agent = await agentOf(queries, origin.id)
@@ -80,6 +80,7 @@ const inheritedPlan = async (context: Context, origin: Session, agent: Agent | u
   const here = origin.worktreeId === null ? undefined : await worktreeById(context.queries, origin.worktreeId)
   const gone = origin.worktreeId === null || here ? undefined : await goneWorktree(context.queries, origin.worktreeId)
   if (gone && worktree_id === undefined && branch === undefined) refuseGone(gone)
+  if (origin.worktreeId === null && worktree_id === undefined) refuseUnplaced(agent, branch)
   const beside = here ?? (await orderedBeside(context, agent))
   const place =
     branch !== undefined
@@ -100,14 +101,24 @@ const inheritedPlan = async (context: Context, origin: Session, agent: Agent | u
     inherited_servers: agent?.mcpServers,
     ...place,
   })
-  return (
-    plan ??
-    refuse(
+  return plan! // for a place that is named there is one
+}
+
+// Of an origin without a worktree a branch is enough only while one is being made: only then its repository is known.
+const refuseUnplaced = (agent: Agent | undefined, branch: string | undefined) => {
+  if (!agent)
+    return refuse(
       'invalid_request',
       `This session has no agent to inherit from. Name a worktree_id for the new one, or use ${inControl('create_session')}.`,
       { field: 'worktree_id' },
     )
-  )
+  if (agent.orderedFrom === null)
+    refuse('conflict', 'The worktree of this session was not made. Name a worktree_id of list_worktrees for the new one.')
+  if (branch === undefined)
+    refuse(
+      'conflict',
+      `The worktree of this session is being made. Wait until ${inControl('get_session')} no longer says creating, or name a branch or a worktree_id for the new one.`,
+    )
 }
 
 // Of an origin whose worktree is still being made, the clone that it is made of.

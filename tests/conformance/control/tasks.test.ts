@@ -303,6 +303,24 @@ onEveryEngine(
       await done(prompt(waiting.session_id))
     })
 
+    test('a fork or part of a session whose worktree is being made, or was not made, is refused with what can be named for it', async () => {
+      const { runner, call } = await scene()
+      const ordered = { title: 'Branch', repo_full_name: runner.repo, branch: 'feature/z' }
+      const { session_id } = await done(call('create_session', ordered))
+      for (const mode of ['fork', 'subsession']) {
+        const { message } = await refused(call('send_prompt', { session_id, prompt: 'Go.', mode }), 'conflict')
+        for (const said of ['is being made', 'branch', 'worktree_id']) expect(message).toContain(said)
+        await done(call('send_prompt', { session_id, prompt: 'Go.', mode, branch: `feature/${mode}` }))
+      }
+      const error = { code: 'agent_failed', message: 'The disk is full.' }
+      await done(runner.call('add_worktree', { runner_id: runner.id, session_id, error }))
+      for (const more of [{}, { branch: 'feature/fork' }]) {
+        const { message } = await refused(call('send_prompt', { session_id, prompt: 'Go.', mode: 'fork', ...more }), 'conflict')
+        expect(message).toContain('was not made. Name a worktree_id')
+      }
+      await done(call('send_prompt', { session_id, prompt: 'Go.', mode: 'fork', worktree_id: runner.worktree }))
+    })
+
     test('where a worktree is gone, a prompt is refused with what to do next, and what is queued there says so until it is back', async () => {
       const { runner, call, session_id } = await scene()
       const folder = (path: string, branch: string) => ({ path, repo_full_name: runner.repo, branch, head: null })
@@ -535,7 +553,8 @@ onEveryEngine(
       const made = await done(call('create_session', { title: 'A', repo_full_name: runner.repo, branch: 'feature/y' }))
       const both = (name: string) => `control_${name} (at /mcp/control: ${name})`
       const prompt = { session_id: id, prompt: 'Go.' }
-      for (const input of [prompt, { ...prompt, mode: 'fork' }])
+      const fork = { ...prompt, mode: 'fork' }
+      for (const input of [prompt, fork, { ...fork, branch: 'feature/z' }, { ...fork, agentic_tool: 'codex' }])
         expect((await refused(call('send_prompt', input), 'invalid_request')).message).toContain(both('create_session'))
       const early = call('update_session', { session_id: made.session_id, status: 'idle' })
       expect((await refused(early, 'conflict')).message).toContain(both('get_session'))
