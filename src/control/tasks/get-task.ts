@@ -48,7 +48,7 @@ export const getTask = op({
     const found = await taskAtItsEnd(context, await reachedTask(context, task_id), timeout_ms)
     const said = await messagesAfter(context.services.database, found.sessionId, {
       after: found.startSequence,
-      taskId: found.id,
+      task: found,
       maxChars: max_chars,
     })
     const holdups = await readHoldups({ ...context, queries: context.services.database }, [found.sessionId])

@@ -139,7 +139,7 @@ const outcomeOf = async (context: Context, { task_id }: { task_id: string }, tim
   const { database } = context.services
   const begun = (await taskById(database, task_id)) ?? refuse('not_found', 'The session of this task was removed meanwhile.')
   const task = await taskAtItsEnd(context, begun, timeoutMs)
-  const said = await messagesAfter(database, task.sessionId, { after: task.startSequence, taskId: task.id, maxChars })
+  const said = await messagesAfter(database, task.sessionId, { after: task.startSequence, task, maxChars })
   return {
     completed: isFinal(task.status),
     status: task.status,

@@ -4,11 +4,12 @@ import type { Queries } from '../../../db/database.ts'
 import { pgArray } from '../../../db/arrays.ts'
 import type { EventRow } from '../events.ts'
 import { repeatedBy } from './repeated.ts'
+import type { Task } from './tasks.ts'
 
 export interface RowFilter {
   after: number
-  /** Only what belongs to this task. */
-  taskId?: string
+  /** Only what belongs to this task, and replies to its prompt. */
+  task?: Pick<Task, 'id' | 'messageId'>
   /** Also how a CLI began, compacted and ran its hooks. */
   system?: boolean
   /** Of calls and system events alone, after the first row. */
@@ -64,7 +65,7 @@ interface Page {
 const pageAfter = async (
   { query }: Queries,
   sessionId: string,
-  { after, taskId, system = false, callsAfterFirst = false }: RowFilter,
+  { after, task, system = false, callsAfterFirst = false }: RowFilter,
   characters: number,
 ): Promise<Page> => {
   const shown = system ? WITH_SYSTEM : SHOWN
@@ -73,10 +74,10 @@ const pageAfter = async (
     `select ${columns('$4::int')}, found from (
        select *, sum(cost) over (order by sequence) - cost as before, count(*) over ()::int as found from (
          select *, case when type = 'tool_call' then ${CALL_BYTES} else least(size, 4 * $4::int) end as cost from events
-         where session_id = $1 and sequence > $2 and ($3::uuid is null or task_id = $3) and ${shown} ${kinds}
+         where session_id = $1 and sequence > $2 and ($3::uuid is null or task_id = $3 or reply_to = $5) and ${shown} ${kinds}
          order by sequence limit ${MOST_ROWS + 1}) next) summed
      where before < 4 * $4::int order by sequence limit ${MOST_ROWS}`,
-    [sessionId, after, taskId ?? null, characters],
+    [sessionId, after, task?.id ?? null, characters, task?.messageId ?? null],
   )
   return { rows, hasMore: rows.length < (rows[0]?.found ?? 0) }
 }

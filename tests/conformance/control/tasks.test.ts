@@ -508,7 +508,9 @@ onEveryEngine(
       const waiting = call('get_task', { task_id: asked.task_id, timeout_ms: 20_000 })
       await done(alex('post_message', { session_id: id, content: 'Not mine.' }))
       await done(bea('post_message', { session_id: id, content: 'It is.', reply_to: asked.message_id }))
-      expect((await done(waiting)).task).toMatchObject({ status: 'completed', answer: { text: 'It is.' } })
+      const { task, messages } = await done(waiting)
+      expect(task).toMatchObject({ status: 'completed', answer: { text: 'It is.' } })
+      expect(messages).toMatchObject([{ message_id: task.answer.message_id, from: "Bea's Team", text: 'It is.' }])
     })
 
     test('a reply of another team answers no prompt, one of the team under a new handle does, and whoever asked withdraws it', async () => {
