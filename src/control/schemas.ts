@@ -63,8 +63,15 @@ export const held = z.object({ by: z.string().nullable(), since: time.nullable()
 export const asksPermission = z.object({ request_id: z.string(), task_id: z.uuid(), tool_name: z.string(), since: time })
 /** The runner that no longer offers the agent's worktree: what is queued waits until it is started with that folder again. */
 export const noWorktree = z.object({ runner_name: z.string(), path: z.string(), since: time })
+/** The session whose max_usd is used up, this one or one above it: what is queued waits until a signed-in person raises that. */
+export const overBudget = z.object({ session_id: z.uuid(), max_usd: z.number() })
 /** What keeps a task or a session's agent from going on; absent where nothing does. */
-export const holdups = { held: held.optional(), no_worktree: noWorktree.optional(), asks_permission: asksPermission.optional() }
+export const holdups = {
+  held: held.optional(),
+  no_worktree: noWorktree.optional(),
+  over_budget: overBudget.optional(),
+  asks_permission: asksPermission.optional(),
+}
 
 export const task = z.object({
   task_id: z.uuid(),

@@ -2,6 +2,7 @@
 import type { Queries } from '../../../db/database.ts'
 import type { Session } from '../../stores/sessions.ts'
 import { agentOf } from '../../stores/control/agents.ts'
+import { spentBy } from '../../stores/control/limits.ts'
 import { listTasksOf } from '../../stores/control/session-tasks.ts'
 import type { Task } from '../../stores/control/tasks.ts'
 import { goneWorktree } from '../../stores/control/worktrees.ts'
@@ -26,8 +27,10 @@ const whyQueued = async (queries: Queries, { id, worktreeId }: Session): Promise
   const gone = worktreeId === null ? undefined : await goneWorktree(queries, worktreeId)
   if (gone) return `a prompt is queued, and the runner ${gone.runner_name} no longer offers its worktree`
   const agent = await agentOf(queries, id)
-  if (!agent?.held) return 'a prompt is queued and no runner has taken it yet'
-  return `a prompt is queued, and its agent was stopped${agent.heldBy === null ? '' : ` by ${agent.heldBy}`}`
+  if (agent?.held) return `a prompt is queued, and its agent was stopped${agent.heldBy === null ? '' : ` by ${agent.heldBy}`}`
+  const spent = await spentBy(queries, id)
+  if (spent === undefined) return 'a prompt is queued and no runner has taken it yet'
+  return `a prompt is queued, and the money of ${spent === id ? 'this session' : 'a session above this one'} is used up`
 }
 
 const ofRunning = async ({ query }: Queries, { id, runnerId }: Task): Promise<WorkState> => {

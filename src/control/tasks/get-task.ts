@@ -25,8 +25,8 @@ export const taskAtItsEnd = async ({ services, call }: Context, task: Task, time
   return ended ?? (await current())
 }
 
-/** Waits at most `timeout_ms` for the task's end; `held`, `no_worktree` and `asks_permission` say that it cannot go on by itself. `messages` is what was said and done for it, as a person would see it. 404 for a task that
- *  the key does not reach. */
+/** Waits at most `timeout_ms` for the task's end; `held`, `no_worktree`, `over_budget` and `asks_permission` say that it cannot go on by
+ *  itself. `messages` is what was said and done for it, as a person would see it. 404 for a task that the key does not reach. */
 export const getTask = op({
   name: 'get_task',
   summary: 'See what became of a prompt: its status, the answer, what was done. With timeout_ms it waits for the end.',

@@ -36,8 +36,8 @@ import { queuePrompt, refuseOver } from './queue-prompt.ts'
 const DEFAULT_WAIT_MS = 30_000
 
 /** The prompt stands in the log at once; its task waits for those before it in the same session. With `wait_for_completion` the answer comes
- *  once the task has ended, or after `timeout_ms`: the task goes on then, unless `held`, `no_worktree` or `asks_permission` is there. 403 for a session that is closed or archived, 404 beyond the key's
- *  reach, 429 past 50 open tasks below one root. */
+ *  once the task has ended, or after `timeout_ms`: the task goes on then, unless `held`, `no_worktree`, `over_budget` or `asks_permission` is
+ *  there. 403 for a session that is closed or archived, 404 beyond the key's reach, 429 past 50 open tasks below one root. */
 export const sendPrompt = op({
   name: 'send_prompt',
   summary:
@@ -102,7 +102,13 @@ export const sendPrompt = op({
   },
   async afterwards(context, started, { wait_for_completion, timeout_ms, max_chars }) {
     return wait_for_completion
-      ? { ...started, held: undefined, no_worktree: undefined, ...(await outcomeOf(context, started, timeout_ms, max_chars)) }
+      ? {
+          ...started,
+          held: undefined,
+          no_worktree: undefined,
+          over_budget: undefined,
+          ...(await outcomeOf(context, started, timeout_ms, max_chars)),
+        }
       : started
   },
 })

@@ -5,11 +5,11 @@ export const MOST_GENERATIONS = 8
 
 const DEEPEST = 2 * MOST_GENERATIONS
 
-/** SQL: a session and those that it comes from, as `above (id, up, depth)`; for "with recursive". */
+/** SQL: a session, or each that `any(…)` has, and those that it comes from, as `above (of, id, up, depth)`; for "with recursive". */
 export const aboveOf = (id: string) => `above as (
-  select s.id, coalesce(s.parent_session_id, s.forked_from_session_id) as up, 0 as depth from sessions s where s.id = ${id}
+  select s.id as of, s.id, coalesce(s.parent_session_id, s.forked_from_session_id) as up, 0 as depth from sessions s where s.id = ${id}
   union all
-  select s.id, coalesce(s.parent_session_id, s.forked_from_session_id), v.depth + 1 from above v join sessions s on s.id = v.up
+  select v.of, s.id, coalesce(s.parent_session_id, s.forked_from_session_id), v.depth + 1 from above v join sessions s on s.id = v.up
   where v.depth < ${DEEPEST}
 )`
 

@@ -1,11 +1,26 @@
 // What sessions may cost.
+import type { Queries } from '../../../db/database.ts'
 import { aboveOf, belowOf } from './genealogy.ts'
+
+const IS_SPENT = `l.max_usd <= (
+  select coalesce(sum((u.usage->>'cost_usd')::float8), 0) from tasks u where u.session_id = any(${belowOf('l.session_id')}))`
 
 /** SQL: the sessions whose limit holds for this one and is used up: itself and those above it, the nearest first. A limit holds for the
  *  session that has it and for all below it, as far as their agents tell what they cost. */
 export const spentLimits = (session: string) => `
 with recursive ${aboveOf(session)}
 select l.session_id from above v join agents l on l.session_id = v.id and l.max_usd is not null
-where l.max_usd <= (
-  select coalesce(sum((u.usage->>'cost_usd')::float8), 0) from tasks u where u.session_id = any(${belowOf('l.session_id')}))
+where ${IS_SPENT}
 order by v.depth`
+
+/** SQL: the nearest of these limits for each of several sessions, as `(of, session_id, max_usd)`. However many sessions a limit holds for, what
+ *  was spent of it is summed up once. Each limit is looked up by itself: for a join all agents of the server would be read. */
+export const nearestSpent = (sessions: string) => `
+with recursive ${aboveOf(`any(${sessions})`)},
+limits as (select distinct v.id as session_id, (select a.max_usd from agents a where a.session_id = v.id) as max_usd from above v),
+spent as materialized (select l.* from limits l where l.max_usd is not null and ${IS_SPENT})
+select distinct on (v.of) v.of, l.session_id, l.max_usd from above v join spent l on l.session_id = v.id order by v.of, v.depth`
+
+/** The session whose limit is used up and keeps this one's prompts waiting: itself, or the nearest above it. */
+export const spentBy = async ({ query }: Queries, sessionId: string): Promise<string | undefined> =>
+  (await query<{ session_id: string }>(`${spentLimits('$1')} limit 1`, [sessionId]))[0]?.session_id

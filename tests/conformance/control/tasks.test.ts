@@ -441,14 +441,35 @@ onEveryEngine(
       expect(await after({})).toMatchObject({ branch, head: null })
     })
 
-    test('what it may cost is used up: prompts wait', async () => {
+    test('what it may cost is used up: prompts wait, and every answer about them says so until a person gives more', async () => {
       const { runner, call } = await scene()
-      const { session_id } = await done(
+      const { session_id, task_id: ended } = await done(
         call('create_session', { title: 'Cheap', worktree_id: runner.worktree, initial_prompt: 'Go.', max_usd: 0.5 }),
       )
       await runner.work('Done.', [], { usage: { input_tokens: 10, output_tokens: 5, cost_usd: 0.5 } })
-      await start(call, session_id)
+      const { task_id, ...sent } = await start(call, session_id)
       expect((await runner.take()).tasks).toEqual([])
+      const taskOf = async (task_id: string) => (await done(call('get_task', { task_id, timeout_ms: 1 }))).task
+      const wait = { session_id, prompt: 'More.', wait_for_completion: true, timeout_ms: 1 }
+      const answers = async () => {
+        const { session } = await done(call('get_session', { session_id }))
+        return [
+          session,
+          session.tasks.at(-2),
+          await taskOf(task_id),
+          (await done(call('list_tasks', { session_id, status: 'queued' }))).tasks.at(-1),
+          (await done(call('list_sessions', { limit: 200 }))).sessions.find((one: any) => one.session_id === session_id),
+          await done(call('send_prompt', wait)),
+        ]
+      }
+      for (const answer of [sent, ...(await answers())]) expect(answer.over_budget).toEqual({ session_id, max_usd: 0.5 })
+      expect((await taskOf(ended)).over_budget).toBeUndefined()
+      const { summary } = await done(call('get_messages', { session_id, summarize: true }))
+      expect(summary).toContain('the money of this session is used up')
+      const cookie = await cookieOf(parley(), { role: 'person', name: 'Nora' })
+      await done(viaRest(parley())('control.update_session', { session_id, max_usd: 1 }, { person: cookie }))
+      for (const answer of await answers()) expect('over_budget' in answer).toBe(false)
+      expect((await runner.takeOne()).task_id).toBe(task_id)
     })
 
     test('a limit holds for all below the session that has it, wherever in a tree that is', async () => {
@@ -473,6 +494,15 @@ onEveryEngine(
           [low.session_id, middle],
         ].toSorted(),
       )
+      const { sessions } = await done(call('list_sessions', { limit: 200 }))
+      const overBudget = (id: string) => sessions.find((one: any) => one.session_id === id).over_budget
+      expect([session_id, middle, low.session_id].map(overBudget)).toEqual([
+        undefined,
+        { session_id: middle, max_usd: 0.5 },
+        { session_id: middle, max_usd: 0.5 },
+      ])
+      const { summary } = await done(call('get_messages', { session_id: low.session_id, summarize: true }))
+      expect(summary).toContain('the money of a session above this one is used up')
     })
 
     test('a limit where there is no agent is refused, and where an agent tells no costs the page says so', async () => {
