@@ -12,6 +12,8 @@ import { noteWork, appendOver } from './append-events.ts'
 
 export interface Updated {
   row: BoardRow
+  /** The item before it changed, with its texts. */
+  stored: Item
   move: Move | undefined
   changes: Partial<Item>
   edits: Edits
@@ -26,7 +28,7 @@ const NOT_IN_EVENT = ['note', 'result', 'ownerId'] // not in work_edited: note a
 export const appendUpdated = async (
   context: Context,
   session: Session,
-  { row, move, changes, edits, before, after }: Updated,
+  { row, stored, move, changes, edits, before, after }: Updated,
 ): Promise<void> => {
   const item = { id: row.id, title: changes.title ?? row.title }
   const fields = Object.keys(changes).filter((field) => !NOT_IN_EVENT.includes(field))
@@ -37,7 +39,7 @@ export const appendUpdated = async (
       context,
       session.id,
       `work_${move}`,
-      { ...item, note: edits.note || null, result: edits.result || null },
+      { ...item, note: edits.note || null, result: (edits.result ?? stored.result) || null },
       { ready: newlyReady(before, after), holder: row.claimedTeamId },
     )
   if (move) return appendBack(context, session, { ...item, row }, move, edits.note)

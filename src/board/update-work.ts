@@ -57,7 +57,7 @@ export const updateWork = op({
     if (Object.keys(values).length > 0) await setItem(context.queries, row.id, values)
     if (standing.holds && move === undefined) await renewClaim(context.queries, row.id)
     const after = await boardNow(context.services, context.queries, session.id)
-    await appendUpdated(context, session, { row, move, changes, edits, before, after })
+    await appendUpdated(context, session, { row, stored, move, changes, edits, before, after })
     const [answer] = await wholeItems(context, after, [row.id])
     return { item: answer! }
   },

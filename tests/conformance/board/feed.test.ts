@@ -111,6 +111,21 @@ onEveryEngine((parley) => {
     expect(fields.work_released).toMatchObject({ reason: 'taken_back', by: alex.team, team: bea.team, to: [bea.handle] })
   })
 
+  test('what came of an item is told with its end, though it was said before; an empty text takes it back', async () => {
+    const { alex, bea } = await room(viaRest(parley()))
+    const told = async (last: Record<string, unknown>) => {
+      const [item] = await plan(alex, ['Write the lexer'])
+      await claim(bea, item)
+      await update(bea, item, { result: 'In src/lexer.' })
+      const { result } = await update(bea, item, { status: 'done', ...last })
+      const event = (await feedOf(alex)).findLast(({ event }) => event === 'work_done')
+      return [result, event.result]
+    }
+    expect(await told({})).toEqual(['In src/lexer.', 'In src/lexer.'])
+    expect(await told({ result: 'In src/tokens.' })).toEqual(['In src/tokens.', 'In src/tokens.'])
+    expect(await told({ result: '' })).toEqual([null, null])
+  })
+
   test('who owns some of a plan, and who loses an item, hear of it also while they listen only for what is addressed to them', async () => {
     const { alex, bea, cleo } = await threeTeams(viaRest(parley()))
     const heard = async (who: Seat) =>

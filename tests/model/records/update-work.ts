@@ -131,7 +131,7 @@ const told = (
   const about = { item_id: item.id, title: item.title, by: speaker.name }
   if (Object.keys(fields).length > 0) noteWork(room, 'work_edited', item, speaker)
   if (move === 'done' || move === 'dropped') {
-    const said = move === 'done' ? { result: input.result || null } : { note: input.note || null }
+    const said = move === 'done' ? { result: item.result } : { note: input.note || null }
     tell(room, `work_${move}`, speaker.whose, { ...about, ...said, ready: ready.map(({ id, title }) => ({ item_id: id, title })) })
   } else if (move) {
     const to = move === 'taken_back' && before.holder && { to: [before.holder] }
