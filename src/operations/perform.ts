@@ -69,7 +69,7 @@ const ENDED: ErrorBody = {
 }
 
 const attempt = async (operation: AnyOp, services: Services, given: Call, sent: unknown): Promise<Outcome> => {
-  const raw = withTokenTrimmed(sent)
+  const raw = withoutNulls(operation, withTokenTrimmed(sent) ?? {})
   const fields = (typeof raw === 'object' && raw !== null ? raw : {}) as Record<string, unknown>
   // A call that lacks the access token and brings no team's token is refused before anything is said of its arguments.
   if (given.refuseTokenless && !operation.letsIn && !isToken(fields.team_id ?? given.token)) given.refuseTokenless()
@@ -146,7 +146,7 @@ const withCarried = (call: Call, { team_id: token, invite }: Record<string, unkn
     : call
 
 const parsed = (operation: AnyOp, raw: unknown): Record<string, any> => {
-  const result = operation.input.safeParse(withoutNulls(operation, raw ?? {}), { error: validationMessage })
+  const result = operation.input.safeParse(raw, { error: validationMessage })
   return result.success ? result.data : invalid(result.error)
 }
 

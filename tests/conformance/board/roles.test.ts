@@ -81,6 +81,17 @@ for (const env of [{}, { VIEWER_PASSWORD: 'a password of some length' }])
           }
         })
 
+        test('a team_id that is null was left out: the key itself plans, whether or not it has a team in the session', async () => {
+          const { id, as } = await same()
+          const opened = await done(viaRest(parley())('control.create_session', { title: 'Parser' }, as['full key']))
+          for (const session_id of [id, opened.session_id])
+            for (const via of [viaRest, viaMcp]) {
+              const given = { session_id, items: [{ title: 'Write the lexer' }], team_id: null }
+              const { items } = await done(via(parley())('plan_work', given, as['full key']))
+              expect(items[0].planned_by).toMatchObject({ name: 'a full key', kind: 'key' })
+            }
+        })
+
         test('an agent’s key of the session is that team: it plans, claims and finishes without a team_id', async () => {
           const { id, bea, cleo } = await threeTeams(viaRest(parley()))
           await addSeat(parley().database, { holder: id, sessionId: id, teamId: bea.handle })
