@@ -6,10 +6,10 @@ import { CALLERS, named, RECORD_ACTORS } from '../records/callers.ts'
 import { refuseUnless, roleOf } from '../records/who-may.ts'
 import { writableSession } from '../rooms/preconditions.ts'
 import { op, sessionId } from '../rooms/schemas.ts'
-import { presentSince } from '../stores/members.ts'
 import { blockersOf, countsOf, isReady, readyOf, withRow, type Board } from '../stores/records/board.ts'
 import { claimItem, renewClaim, type BoardRow } from '../stores/records/items.ts'
 import { personIdOf } from '../stores/records/persons.ts'
+import { presentSince } from '../stores/records/present.ts'
 import { lockedBoard, itemOn } from './locked-board.ts'
 import { claimantOf, wholeItems } from './item-answer.ts'
 import { overlapsOf, refuseOverlaps } from './overlaps.ts'
@@ -70,7 +70,8 @@ const best = async (context: Context, board: Board, allowOverlap: boolean): Prom
   const isFree = ({ paths }: BoardRow) => allowOverlap || overlaps(paths, 1).length === 0
   const me = named(context).person_id
   const own = ready.find((row) => row.ownerId === me && isFree(row))
-  if (own || ready.length === 0) return own
+  const first = own ?? ready.find(isFree)
+  if (own || !first?.ownerId) return first
   const names = await presentSince(context.queries, self.session.id, context.services.config.CLAIM_LEASE)
   const present = new Set(names.map((name) => personIdOf('team', name)))
   return ready.find((row) => !(row.ownerId && present.has(row.ownerId)) && isFree(row))

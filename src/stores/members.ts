@@ -103,14 +103,16 @@ export type AgentPresence = 'working' | 'ready' | 'away'
 /** A team on the roster, with the cursor up to which it has acknowledged the feed. `agent`: null for a team that is no session's agent. */
 export type RosterRow = Participant & { acknowledgedCursor: number; agent: AgentPresence | null }
 
-// A session without an agent costs one look into an index for each team.
-const PRESENCE = sql<AgentPresence | null>`case when ${agents.sessionId} is null then null
-  when exists (select from tasks t where t.session_id = ${agents.sessionId} and t.status = 'running' and t.runner_id is not null) then 'working'
+/** SQL: how it is with the agent `a`, a row of agents; null where none was joined, which costs one look into an index for each team. */
+export const agentPresence = (a: string): string => `case when ${a}.session_id is null then null
+  when exists (select from tasks t where t.session_id = ${a}.session_id and t.status = 'running' and t.runner_id is not null) then 'working'
   when exists (select from sessions s join worktrees w on w.id = s.worktree_id and w.gone_at is null join runners r on r.id = w.runner_id
-    where s.id = ${agents.sessionId} and ${sql.raw(isOnline('r'))}) then 'ready'
+    where s.id = ${a}.session_id and ${isOnline('r')}) then 'ready'
   else 'away' end`
 
 export const roster = (queries: Queries, sessionId: string): Promise<RosterRow[]> => rostersOf(queries, [sessionId])
+
+const PRESENCE = sql<AgentPresence | null>`${sql.raw(agentPresence('agents'))}`
 
 const ROSTERS = prepared((db) =>
   db
@@ -225,14 +227,4 @@ export const activeElsewhere = async ({ db }: Queries, sessionId: string, since:
     .from(participants)
     .where(and(ne(participants.sessionId, sessionId), isAround(since)))
   return rows.map(({ name }) => name)
-}
-
-/** The names of the teams of a session that have not left and were seen within so many seconds. */
-export const presentSince = async ({ query }: Queries, sessionId: string, seconds: number): Promise<string[]> => {
-  const rows = await query<{ team_name: string }>(
-    `select team_name from participants where session_id = $1 and left_at is null
-       and greatest(last_seen_at, polling_until) > statement_timestamp() - $2::int * interval '1 second'`,
-    [sessionId, seconds],
-  )
-  return rows.map(({ team_name }) => team_name)
 }

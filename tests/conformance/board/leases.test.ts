@@ -1,4 +1,4 @@
-// How long a claim holds: as long as its team is at work, and to the same moment for every reader.
+// How long a claim holds: as long as its team is at work, and to the same moment for every reader. And how long what a team owns is left to it.
 import { describe, expect, test } from 'bun:test'
 import { calledTeams } from '../../../src/board/leases.ts'
 import { board } from '../../../src/board/toolset.ts'
@@ -6,7 +6,7 @@ import { claim, itemOf, plan, silentFor, threeTeams, update, workEvents } from '
 import { personAt } from '../../support/records-scene.ts'
 import { controlScene } from '../../support/control-scene.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
-import { done, NEVER_MS, onEveryEngine, refused, room, soon, viaRest, type Seat } from '../../support/parley.ts'
+import { done, NEVER_MS, onEveryEngine, refused, room, say, seat, soon, viaRest, type Seat } from '../../support/parley.ts'
 import { renewClaims } from '../../../src/stores/records/leases.ts'
 
 const LEASE_S = 1_800
@@ -137,6 +137,66 @@ onEveryEngine(
         [item, more].map(({ item_id }) => [item_id, 'left', bea.team]).toSorted(),
       )
       expect(await update(alex, item, { status: 'done' })).toMatchObject({ status: 'done' })
+    })
+
+    describe('what a team owns is left to it', () => {
+      const longAgo = (id: string) => parley().database.query(`update events set at = at - interval '1 hour' where session_id = $1`, [id])
+
+      /** Bea's Team owns an item, and was neither seen nor heard for longer than a lease. `got`: what Cleo's Team is given. */
+      const owned = async () => {
+        const teams = await threeTeams(viaRest(parley()))
+        await plan(teams.alex, [{ title: 'Of Bea', owner: teams.bea.handle }])
+        await silentFor(parley(), teams.id, teams.bea, LEASE_S + 1)
+        await longAgo(teams.id)
+        return { ...teams, got: async () => (await claim(teams.cleo))?.title }
+      }
+
+      test('while it is asleep, and for a lease after that', async () => {
+        const { id, bea, got } = await owned()
+        await done(bea('peek', { timeout: 1 }))
+        await soon('the peek is written', () => parley().services.presence.of(bea.handle) === undefined)
+        expect(await got()).toBeUndefined()
+        const past = `slept_at - ${LEASE_S + 1} * interval '1 second'`
+        await parley().database.query(`update participants set slept_at = ${past}, sleeping_until = null where session_id = $1`, [id])
+        expect(await got()).toBe('Of Bea')
+      })
+
+      test('while it writes, and while its calls renew a claim, though it never waits', async () => {
+        const { id, bea, got } = await owned()
+        await say(bea, 'I am at it.')
+        expect(await got()).toBeUndefined()
+        const [other] = await plan(bea, ['Another item'], { claim: true })
+        await longAgo(id)
+        expect(await got()).toBeUndefined()
+        await update(bea, other, { status: 'open' })
+        await longAgo(id)
+        expect(await got()).toBe('Of Bea')
+      })
+
+      test('while a task of the agent runs, and while its runner is there', async () => {
+        const { runner, session_id, start } = await controlScene(parley())
+        const call = viaRest(parley())
+        const cleo = seat(call, await done(call('join_session', { session_id, team_name: "Cleo's Team" })))
+        await plan(cleo, [{ title: 'Of the agent', owner: 'Claude Code' }])
+        const { database } = parley()
+        const [agent] = await database.query<{ team_id: string }>('select team_id from agents where session_id = $1', [session_id])
+        const silent = async () => {
+          await silentFor(parley(), session_id, { handle: agent!.team_id } as Seat, LEASE_S + 1)
+          await longAgo(session_id)
+        }
+        const runnerGone = () => database.query(`update runners set seen_at = seen_at - interval '1 hour' where id = $1`, [runner.id])
+        await silent()
+        expect(await claim(cleo)).toBeNull()
+        const { task_id } = await start()
+        await runner.takeOne()
+        await silent()
+        await runnerGone()
+        expect(await claim(cleo)).toBeNull()
+        await runner.finish(task_id, 'Done.')
+        await silent()
+        await runnerGone()
+        expect(await claim(cleo)).toMatchObject({ title: 'Of the agent' })
+      })
     })
 
     test('what a team gives back by leaving a concluded session is told once, when that is open again', async () => {
