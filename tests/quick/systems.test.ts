@@ -17,12 +17,14 @@ const on = <Result>(system: NodeJS.Platform, work: () => Result): Result => {
   }
 }
 
-// As on a Mac whose language is German. `line`: what `ps` prints of the one process that there is, with TIME for its start.
+// As on a Mac whose language is German, and which has been carried to Berlin. `line`: what `ps` prints of the one process that there is, with
+// TIME for its start.
 const onAMac = <Result>(line: string, work: () => Result): Result => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-ps-'))
   const path = process.env.PATH
   const ps = `#!/bin/sh
-case "$LC_ALL" in C) time="Thu Nov 26 10:00:00 2026" ;; *) time="Do 26 Nov 10:00:00 2026" ;; esac
+case "$TZ" in UTC0) at=10:00:00 ;; *) at=11:00:00 ;; esac
+case "$LC_ALL" in C) time="Thu Nov 26 $at 2026" ;; *) time="Do 26 Nov $at 2026" ;; esac
 echo '${line}' | sed "s/TIME/$time/"
 `
   writeFileSync(join(folder, 'ps'), ps, { mode: 0o755 })

@@ -116,9 +116,9 @@ const marksIn = (environment: string[]): string[] =>
 const LARGEST_LIST = 64 * 1024 * 1024
 
 // On a Mac `ps -E` shows environments, after the command and with blanks between all of it. Without LC_ALL it writes times as its user's
-// language does.
+// language does, and without TZ as the zone has them where the machine is now.
 const byPs = (): ProcessEntry[] => {
-  const { stdout } = spawnSync('env', ['LC_ALL=C', 'ps', '-axww', '-E', '-o', 'pid=,ppid=,stat=,lstart=,command='], {
+  const { stdout } = spawnSync('env', ['LC_ALL=C', 'TZ=UTC0', 'ps', '-axww', '-E', '-o', 'pid=,ppid=,stat=,lstart=,command='], {
     encoding: 'utf8',
     maxBuffer: LARGEST_LIST,
   })

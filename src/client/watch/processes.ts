@@ -52,8 +52,9 @@ const inProc = (pid: number): Ancestor | undefined => {
 }
 
 const byPs = (pid: number): Ancestor | undefined => {
-  // Without LC_ALL it writes the time as its user's language does.
-  const { status, stdout } = spawnSync('env', ['LC_ALL=C', 'ps', '-o', 'ppid=,lstart=,comm=', '-p', String(pid)], { encoding: 'utf8' })
+  // Without LC_ALL it writes the time as its user's language does, and without TZ as the zone has it where the machine is now.
+  const words = ['LC_ALL=C', 'TZ=UTC0', 'ps', '-o', 'ppid=,lstart=,comm=', '-p', String(pid)]
+  const { status, stdout } = spawnSync('env', words, { encoding: 'utf8' })
   const [, parent, start, path] = (status === 0 && /^\s*(\d+)\s+(\w+\s+\w+\s+\d+\s+[\d:]+\s+\d+)\s+(.+?)\s*$/.exec(stdout)) || []
   return parent === undefined ? undefined : { pid, parent: Number(parent), start: start!, name: path!.split('/').at(-1)!.replace(/^-/, '') }
 }
