@@ -1,5 +1,5 @@
 // The protocol's corners, with an agent made for them: what it announces, and what it does on a prompt, is the test's.
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, setSystemTime, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { addedDriver, builtInDrivers } from '../../../src/client/runner/drivers/drivers.ts'
@@ -245,4 +245,23 @@ test('a plan to agree to ends the task with that call', async () => {
 test('files and terminals of ours are not offered, and asking for them ends nothing', async () => {
   const task = run({ prompt: `say(String((await call('fs/write_text_file', { path: 'made', content: 'x' })).error.code))` })
   expect((await task.result).answer).toBe('-32601')
+})
+
+// Gemini CLI must not load one in that minute (acp-agents.ts).
+test('a conversation may have been opened in the minute in which its runner started, by the runner before, and was in that of its last task', async () => {
+  const at = (seconds: number) => setSystemTime(Date.parse('2026-03-01T12:00:00Z') + seconds * 1_000)
+  try {
+    at(10)
+    const started = `../../../src/client/runner/drivers/acp-history.ts?${crypto.randomUUID()}`
+    const { noteOpened, openedThisMinute } = await import(started)
+    expect(openedThisMinute('a')).toBe(true)
+    at(61)
+    expect(openedThisMinute('a')).toBe(false)
+    noteOpened('a')
+    expect([openedThisMinute('a'), openedThisMinute('b')]).toEqual([true, false])
+    at(121)
+    expect(openedThisMinute('a')).toBe(false)
+  } finally {
+    setSystemTime()
+  }
 })

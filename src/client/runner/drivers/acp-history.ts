@@ -14,6 +14,7 @@ export const untilQuiet = async (lastUpdateAt: () => number): Promise<void> => {
 const KEPT = 1000 // the newest ids, without lru-cache: for this alone the client's one file would have to bring it
 const openedIn = new Map<string, number>() // the minute in which a conversation was last opened by this process, by its id
 const minute = () => Math.floor(Date.now() / 60_000)
+const STARTED_IN = minute() // a process before this one may have opened any conversation in it
 
 /** Notes that a conversation was opened. */
 export const noteOpened = (id: string): void => {
@@ -22,8 +23,8 @@ export const noteOpened = (id: string): void => {
   for (const oldest of openedIn.keys()) if (openedIn.size > KEPT) openedIn.delete(oldest)
 }
 
-/** Whether it was opened in this very minute. */
-export const openedThisMinute = (id: string): boolean => openedIn.get(id) === minute()
+/** Whether it was, or may have been, opened in this very minute. */
+export const openedThisMinute = (id: string): boolean => (openedIn.get(id) ?? STARTED_IN) === minute()
 
 /** Waits for the next minute, unless it is over before. */
 export const nextMinute = async (isOver: () => boolean): Promise<void> => {
