@@ -190,8 +190,8 @@ export const CONTROL: Mutant[] = [
     name: 'control: a lost lease keeps the task',
     breaks: 'a task whose runner is gone fails within its lease',
     file: TASKS,
-    from: "(not ${isOnline('r')} or t.started_at",
-    to: `(t.started_at`,
+    from: "(not ${isOnline('r')} or greatest(",
+    to: `(greatest(`,
     tests: control('leases'),
   },
   {

@@ -19,7 +19,8 @@ const AWAY_MS = 20_000 // since the job last ran: the database was away, or the 
 const wasAway = (sinceMs: number) => sinceMs > AWAY_MS || sinceMs < 0
 
 /** Runners cannot renew their leases while this server or the database is away, and once the database's clock was set, their last calls are
- *  of another time. So after a start, such a pause or such a jump, no lease counts as over for the next `leaseMs`. */
+ *  of another time. So after a start, such a pause or such a jump, no lease counts as over for the next `leaseMs`, and a task has its whole
+ *  time once more: its runner, which ends it first, may have slept as well. */
 export const leaseJob = (services: Services, leaseMs = LEASE_S * 1_000): Job => {
   const { database, config } = services
   const call = { signal: () => services.stopping }
@@ -38,7 +39,7 @@ export const leaseJob = (services: Services, leaseMs = LEASE_S * 1_000): Job => 
         await perform(decide, services, call, { ...request, allow: false, ...(late ? TOO_LATE : TASK_ENDED) })
       for (const task_id of await openInClosed(database))
         await perform(failTask, services, call, { task_id, status: 'interrupted', ...CLOSED })
-      const { atMs, overdue } = await overdueTasks(database, config.TASK_TIMEOUT)
+      const { atMs, overdue } = await overdueTasks(database, config.TASK_TIMEOUT, answersSince ?? 0)
       if (!mayHaveCalled(atMs)) return
       for (const { id, lost } of overdue) {
         const error = lost ? RUNNER_LOST : timedOut(config.TASK_TIMEOUT)

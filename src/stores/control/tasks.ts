@@ -71,14 +71,16 @@ interface Overdue {
   overdue: { id: string; lost: boolean }[]
 }
 
-/** Running tasks whose runner is gone, or that have run for longer than they may; and when that was so. */
-export const overdueTasks = async ({ query }: Queries, timeoutS: number): Promise<Overdue> => {
+/** Running tasks whose runner is gone, or that have run for longer than they may; and when that was so. `sinceMs`: the time before it, by
+ *  the database's clock, is not counted. */
+export const overdueTasks = async ({ query }: Queries, timeoutS: number, sinceMs: number): Promise<Overdue> => {
   const [row] = await query<Overdue>(
     `select (extract(epoch from clock_timestamp()) * 1000)::float8 as "atMs", coalesce(json_agg(o), '[]') as overdue from (
        select t.id, not ${isOnline('r')} as lost from tasks t join runners r on r.id = t.runner_id
-       where t.status = 'running' and (not ${isOnline('r')} or t.started_at < clock_timestamp() - make_interval(secs => $1::float8 + ${GRACE_S}))
+       where t.status = 'running' and (not ${isOnline('r')} or greatest(t.started_at, to_timestamp($2::float8 / 1000))
+         < clock_timestamp() - make_interval(secs => $1::float8 + ${GRACE_S}))
        limit 100) o`,
-    [timeoutS],
+    [timeoutS, sinceMs],
   )
   return row!
 }

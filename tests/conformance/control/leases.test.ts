@@ -52,6 +52,20 @@ onEveryEngine((parley) => {
     expect((await task()).status).toBe('failed')
   })
 
+  test('a task that runs too long has failed; after a pause it has its whole time again, as the time in which its machine slept', async () => {
+    const { services, database } = parley()
+    const { task, task_id } = await silentFor(0)
+    const late = services.config.TASK_TIMEOUT + 31
+    await database.query('update tasks set started_at = started_at - make_interval(secs => $2) where id = $1', [task_id, late])
+    const job = leaseJob(services, SHORT_MS)
+    await job.run()
+    await Bun.sleep(SHORT_MS + 20)
+    await job.run()
+    expect((await task()).status).toBe('running')
+    await look()
+    expect(await task()).toMatchObject({ status: 'failed', error: { code: 'timed_out' } })
+  })
+
   /** A session whose worktree was ordered so long ago, and its first prompt. */
   const orderedFor = async (seconds: number) => {
     const { runner, call } = await controlScene(parley())
