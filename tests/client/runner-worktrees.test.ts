@@ -194,6 +194,46 @@ test('a worktree that is whole is taken whatever became of the hook after its ch
   expect(readFileSync(join(folder, 'hooks'), 'utf8')).toBe('ran\nran\n')
 })
 
+test('a worktree whose making was cut off is made anew, after the git that may still make it was ended; one that was made stays as it is', async () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'parley-git-')))
+  ending.push(() => rmSync(folder, { recursive: true }))
+  const home = join(folder, 'app')
+  git(folder, 'init', '-q', '-b', 'main', home)
+  git(home, 'config', 'filter.slow.smudge', `test -e ${folder}/begun || { touch ${folder}/begun; sleep 60; }; cat`) // the first alone is slow
+  writeFileSync(join(home, '.gitattributes'), '*.txt filter=slow\n')
+  writeFileSync(join(home, 'a.txt'), 'a')
+  git(home, 'add', '.')
+  git(home, '-c', 'user.email=a@example.org', '-c', 'user.name=A', 'commit', '-q', '-m', 'First')
+  const ask = gitIn(process.env)
+  const repositories = [await repositoryAt(ask, home)]
+  const order = { session_id: crypto.randomUUID(), repo_full_name: 'app', branch: 'one' }
+  const path = join(folder, '.parley-worktrees', `app-one-${order.session_id.slice(0, 8)}`)
+  const made = { ...order, hub: 'http://127.0.0.1:7423', path, home }
+  const state = () => [readFileSync(join(path, 'a.txt'), 'utf8'), git(path, 'status', '--porcelain')]
+
+  const first = makeWorktree(ask, repositories, [], order).then(
+    () => 'made',
+    () => 'ended',
+  )
+  await until(() => existsSync(join(folder, 'begun'))) // its runner is killed now, and the next one gets the order again
+  expect((await makeWorktree(ask, repositories, [], order)).path).toBe(path)
+  expect([await first, ...state()]).toEqual(['ended', 'a', ''])
+
+  const inGit = (name: string) => git(path, 'rev-parse', '--git-path', name)
+  const cutOff = () => {
+    writeFileSync(inGit('locked'), 'initializing')
+    writeFileSync(inGit('index.lock'), '')
+    for (const file of [inGit('index'), join(path, 'a.txt')]) rmSync(file)
+  }
+  cutOff() // as where git was killed too
+  expect((await makeWorktree(ask, repositories, [], order)).path).toBe(path)
+  expect(state()).toEqual(['a', ''])
+  cutOff()
+  writeFileSync(join(path, 'new.txt'), 'of an agent')
+  await makeWorktree(ask, repositories, [made], order)
+  expect(readFileSync(join(path, 'new.txt'), 'utf8')).toBe('of an agent')
+}, 60_000)
+
 test('git is asked sixteen things at once, however many worktrees there are', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-git-'))
   ending.push(() => rmSync(folder, { recursive: true }))

@@ -2,7 +2,9 @@
 import { execFile } from 'node:child_process'
 import { existsSync, lstatSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { sha256 } from '../../core/ids.ts'
 import { concurrencyLimit } from '../../core/runtime/concurrency-limit.ts'
+import { marked } from './processes.ts'
 
 const MOST_OUTPUT = 64 * 1024 * 1024
 const WITHIN_MS = 120_000
@@ -22,13 +24,16 @@ export const gitIn = (
   withinMs = WITHIN_MS,
   checkoutWithinMs = CHECKOUT_WITHIN_MS,
 ): Git => {
-  const plain = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_')))
+  const isPlain = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined && !entry[0].startsWith('GIT_')
+  const plain = Object.fromEntries(Object.entries(env).filter(isPlain))
   const own = { ...plain, LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' }
   const limited = concurrencyLimit(MOST_AT_ONCE)
   const run = (folder: string, words: string[]) =>
     new Promise<string>((resolve, reject) => {
-      const timeout = isCheckout(words) ? checkoutWithinMs : withinMs
-      execFile('git', words, { cwd: folder, env: own, maxBuffer: MOST_OUTPUT, timeout }, (error, out, err) => {
+      const [timeout, env] = isCheckout(words)
+        ? [checkoutWithinMs, marked(own, checkoutMark(words[words.indexOf('--') + 1]!))]
+        : [withinMs, own]
+      execFile('git', words, { cwd: folder, env, maxBuffer: MOST_OUTPUT, timeout }, (error, out, err) => {
         if (error === null) return resolve(out.replace(/\n$/, ''))
         reject(new GitFailed(whyNot(error, err, timeout)))
       })
@@ -38,6 +43,9 @@ export const gitIn = (
 
 // A checkout, or its removal, goes through all files of a repository, and may run its hooks.
 const isCheckout = ([command, what]: string[]): boolean => command === 'worktree' && (what === 'add' || what === 'remove')
+
+/** The mark of a git that makes or removes the worktree at this path: it may outlive the runner that has started it. */
+export const checkoutMark = (path: string): string => `worktree-${sha256(path).slice(0, 16)}`
 
 const whyNot = (error: Error & { code?: unknown; killed?: boolean }, err: string, withinMs: number): string => {
   if (error.code === 'ENOENT') return 'git is not installed, or the folder is not there'
@@ -175,6 +183,10 @@ export const forgetMissing = async (git: Git, folder: string, path: string): Pro
   const listed = (await orNothing(worktreesIn(git, folder))) ?? []
   if (listed.some((each) => each.path === path && each.branch !== undefined)) await orNothing(git(folder, 'worktree', 'remove', '--', path))
 }
+
+/** Has git forget a worktree whose folder is gone, although it is locked. */
+export const forgetLocked = async (git: Git, folder: string, path: string): Promise<void> =>
+  void (await orNothing(git(folder, 'worktree', 'remove', '--force', '--force', '--', path)))
 
 const worktreesIn = async (git: Git, folder: string): Promise<{ path: string | undefined; branch: string | undefined }[]> => {
   const entries = (await git(folder, 'worktree', 'list', '--porcelain')).split('\n\n').map((entry) => entry.split('\n'))

@@ -1,11 +1,13 @@
 // The worktrees that a runner offers: those it was given, and those it has made for sessions.
-import { existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs'
-import { basename, dirname, isAbsolute, join, sep } from 'node:path'
+import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { isLoopback } from '../../core/address.ts'
 import { parleyFolder, readOwn, RUNNER, writeOwn } from '../folder.ts'
 import { Stop } from '../machine.ts'
 import {
   checkBranch,
+  checkoutMark,
+  forgetLocked,
   forgetMissing,
   GitFailed,
   hasBranch,
@@ -17,6 +19,7 @@ import {
   type Repository,
 } from './git.ts'
 import { archivedAmong, Refused, type HubCalls, type WireWorktree } from './hub-calls.ts'
+import { endMarked } from './processes.ts'
 
 /** A worktree of our own making, as it is remembered: once for each session that wanted it. */
 export interface Made {
@@ -146,13 +149,17 @@ export const makeWorktree = async (git: Git, repositories: Repository[], made: M
   const { home } = repository
   await checkBranch(git, home, order.branch)
   const path = pathFor(home, order)
-  if (existsSync(path)) return existing(git, path, home, order.branch)
+  if (existsSync(path)) {
+    if (made.some((each) => each.path === path) || !isHalfMade(path)) return existing(git, path, home, order.branch)
+    await dropHalfMade(git, home, path)
+  }
   const taken = await worktreeAtBranch(git, home, order.branch)
   if (taken !== undefined && existsSync(taken)) return repositories.find((each) => each.path === taken) ?? notOffered(order.branch, taken)
   if (taken !== undefined && made.some((each) => each.path === taken)) await forgetMissing(git, home, taken)
   if ((await headOf(git, home)) === undefined) throw new GitFailed(`${home} has no commit yet, so that no branch can begin there.`)
   const isThere = await hasBranch(git, home, order.branch)
-  const words = [...(isThere ? [] : ['-b', order.branch]), '--', path, isThere ? order.branch : 'HEAD']
+  // What git prints once all files are there would end it where the runner that has started it is gone, and it would remove them.
+  const words = ['--quiet', ...(isThere ? [] : ['-b', order.branch]), '--', path, isThere ? order.branch : 'HEAD']
   await git(home, 'worktree', 'add', ...words).catch(async (error) => {
     if (!(await isWhole(git, path, home, order.branch))) throw error
   })
@@ -171,6 +178,25 @@ const pathFor = (home: string, { session_id, branch }: WorktreeOrder): string =>
   if (!lstatSync(folder).isDirectory()) throw new GitFailed(`${folder} is a link; worktrees are made in a folder of that name alone.`)
   const plain = (text: string) => text.replace(/[^A-Za-z0-9]+/g, '-').slice(0, LONGEST_NAME)
   return join(realpathSync(folder), `${basename(home)}-${plain(branch)}-${plain(session_id).replaceAll('-', '').slice(0, 8)}`)
+}
+
+// git locks a worktree by this word until all its files are there. No agent has worked in it before that.
+const isHalfMade = (path: string): boolean => {
+  try {
+    const [, folder] = /^gitdir: (.*)$/m.exec(readFileSync(join(path, '.git'), 'utf8')) ?? []
+    return folder !== undefined && readFileSync(resolve(path, folder, 'locked'), 'utf8').trim() === 'initializing'
+  } catch {
+    return false
+  }
+}
+
+const ENDING = { graceMs: 2_000, withinMs: 10_000 } // a git that is told to end removes what it has made
+
+// A runner that was killed may have left the git that makes it: that one is ended first.
+const dropHalfMade = async (git: Git, home: string, path: string): Promise<void> => {
+  if ((await endMarked(checkoutMark(path), ENDING)) > 0) throw new GitFailed(`A git that makes ${path} does not end.`)
+  rmSync(path, { recursive: true, force: true })
+  await forgetLocked(git, home, path)
 }
 
 // git says no also where a hook fails, or does not end, that runs once all files are there.
