@@ -397,7 +397,12 @@ test('the worktrees that sessions need are those of sessions that are not archiv
   for (const i of [3, 230]) hub.archived.add(made[i]!.session_id)
   const calls = hubCalls(hub.url, hub.key, () => {})
   const needed = async () => [...(await neededPaths(calls, { home: site.path('home'), base: hub.url }, new AbortController().signal))]
-  expect(await needed()).toEqual(made.flatMap(({ path }, i) => (i === 3 || i === 230 ? [] : [path])))
+  const allBut = (...which: number[]) => made.flatMap(({ path }, i) => (which.includes(i) ? [] : [path]))
+  expect(await needed()).toEqual(allBut(3, 230))
+  hub.inUse.add('/w/230') // by a session that was opened there since
+  expect(await needed()).toEqual(allBut(3))
+  hub.takeNoPaths() // as an earlier version
+  expect(await needed()).toEqual(allBut(3, 230))
   hub.knowNoMore('archived')
   expect(await needed()).toEqual(made.map(({ path }) => path))
 })

@@ -28,11 +28,13 @@ export const startRunnerHub = async (config: Record<string, unknown> = { pages_o
   const twice = new Set<string>()
   const given = new Map<string, any>()
   const archived = new Set<string>()
+  const inUse = new Set<string>()
   const decisions: { allow: boolean; message?: string }[] = []
   let registered: any
   let runnerId = ''
   let revoked = false
   let loseTakes = 0
+  let takesPaths = true
   let takesNot: (result: any) => boolean = () => false
   let wake = () => {}
   const news = () => wake()
@@ -103,7 +105,11 @@ export const startRunnerHub = async (config: Record<string, unknown> = { pages_o
       wanted.splice(0, wanted.length, ...wanted.filter(({ session_id }) => session_id !== body.session_id))
       return { body: { worktree_id: crypto.randomUUID() } }
     },
-    archived: ({ session_ids }) => ({ body: { archived: session_ids.filter((id: string) => archived.has(id)) } }),
+    archived({ session_ids, paths }) {
+      if (paths && !takesPaths) return refuse(400, 'invalid_request', 'paths: Unrecognized key')
+      const isKept = (id: string, i: number) => !archived.has(id) || inUse.has(paths?.[i])
+      return { body: { archived: session_ids.filter((id: string, i: number) => !isKept(id, i)) } }
+    },
     async ask(body) {
       const task = taskOf(body)
       if (!task) return refuse(409, 'conflict', 'This task is not yours any more.')
@@ -144,6 +150,8 @@ export const startRunnerHub = async (config: Record<string, unknown> = { pages_o
     decisions,
     /** Session ids. */
     archived,
+    /** Folders in which sessions work. */
+    inUse,
     get registered() {
       return registered
     },
@@ -188,6 +196,8 @@ export const startRunnerHub = async (config: Record<string, unknown> = { pages_o
     refuseResults: (so: (result: any) => boolean) => void (takesNot = so),
     /** Does not know this call, as an earlier version. */
     knowNoMore: (call: string) => void delete answers[call],
+    /** Refuses paths where it is asked which sessions are archived, as an earlier version. */
+    takeNoPaths: () => void (takesPaths = false),
     loseNextTake: () => void (loseTakes = 1),
     revoke() {
       revoked = true

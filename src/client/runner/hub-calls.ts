@@ -116,14 +116,30 @@ interface CallOptions {
 
 const MOST_ASKED = 200 // sessions of one request
 
-/** Of these sessions, those that are archived and whose worktree no other session works in. */
-export const archivedAmong = async (hub: HubCalls, ids: string[], options?: CallOptions): Promise<Set<string>> => {
+/** Of the sessions for which these worktrees were made, those that are archived and in whose worktree no other session works. */
+export const archivedAmong = async (
+  hub: HubCalls,
+  made: readonly { session_id: string; path: string }[],
+  options?: CallOptions,
+): Promise<Set<string>> => {
   const archived = new Set<string>()
-  for (let i = 0; i < ids.length; i += MOST_ASKED) {
-    const answer = await hub.ask<{ archived: string[] }>('archived', () => ({ session_ids: ids.slice(i, i + MOST_ASKED) }), options)
+  for (let i = 0; i < made.length; i += MOST_ASKED) {
+    const part = made.slice(i, i + MOST_ASKED)
+    const asked = { session_ids: part.map(({ session_id: id }) => id), paths: part.map(({ path }) => path) }
+    const answer = await archivedOf(hub, asked, options)
     for (const id of answer.archived) archived.add(id)
   }
   return archived
+}
+
+const archivedOf = async (hub: HubCalls, asked: { session_ids: string[]; paths: string[] }, options?: CallOptions) => {
+  const ask = (body: object) => hub.ask<{ archived: string[] }>('archived', () => body, options)
+  try {
+    return await ask(asked)
+  } catch (error) {
+    if (!(error instanceof Refused) || error.status !== 400) throw error
+    return ask({ session_ids: asked.session_ids }) // hubs of earlier versions take no paths
+  }
 }
 
 const WAIT = [408, 425, 429] // asked again later, these may succeed

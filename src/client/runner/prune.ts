@@ -11,7 +11,7 @@ import { isSameHub, keepMade, madeOnes, type Made } from './worktrees.ts'
 export const prune = async (machine: Machine, git: Git, hub: HubCalls, { base, yes }: { base: string; yes: boolean }): Promise<void> => {
   const all = madeOnes(machine.home)
   const own = all.filter((made) => isSameHub(made.hub, base))
-  const archived = await archivedOf(hub, [...new Set(own.map(({ session_id: id }) => id))])
+  const archived = await archivedOf(hub, own)
   const paths = [...new Set(own.map(({ path }) => path))]
   const say = (line: string) => machine.out.write(`${line}\n`)
   let removed = 0
@@ -30,8 +30,8 @@ export const prune = async (machine: Machine, git: Git, hub: HubCalls, { base, y
 
 const isDone = ({ hub, session_id: id }: Made, base: string, archived: Set<string>): boolean => isSameHub(hub, base) && archived.has(id)
 
-const archivedOf = (hub: HubCalls, ids: string[]): Promise<Set<string>> =>
-  archivedAmong(hub, ids).catch((error) => {
+const archivedOf = (hub: HubCalls, made: Made[]): Promise<Set<string>> =>
+  archivedAmong(hub, made).catch((error) => {
     if (error instanceof Refused) throw new Stop(`The hub does not tell which sessions are archived: ${error.message} Nothing was removed.`)
     throw error
   })
@@ -80,10 +80,7 @@ const isRemoved = async (pruning: Pruning, { path, home }: Made): Promise<boolea
 
 const isSpare = async ({ machine, hub, base }: Pruning, path: string): Promise<boolean> => {
   const wanted = madeOnes(machine.home).filter((made) => made.path === path)
-  const archived = await archivedAmong(
-    hub,
-    wanted.map(({ session_id: id }) => id),
-  )
+  const archived = await archivedAmong(hub, wanted)
   return wanted.every((made) => isDone(made, base, archived))
 }
 

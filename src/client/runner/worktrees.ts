@@ -101,7 +101,7 @@ export const neededPaths = async (
   signal: AbortSignal,
 ): Promise<Set<string>> => {
   const made = madeOnes(home).filter((each) => isSameHub(each.hub, base))
-  const archived = await archivedAmong(hub, [...new Set(made.map(({ session_id: id }) => id))], { signal }).catch((error) => {
+  const archived = await archivedAmong(hub, made, { signal }).catch((error) => {
     if (error instanceof Refused) return new Set<string>()
     throw error
   })

@@ -119,14 +119,19 @@ export const sessionDetails = async ({ query }: Queries, id: string): Promise<Se
 // Forks, subsessions and others work in a worktree that was made for another session, also where a second runner of the machine offers it. That
 // a session has an agent is asked for its index alone.
 const KEPT = `
+with made as (
+  select made_for_session_id as session_id, path from worktrees where made_for_session_id = any($1::uuid[])
+  union all
+  select session_id, path from unnest($1::uuid[], $2::text[]) as told(session_id, path)
+)
 select id from sessions where id = any($1::uuid[]) and archived_at is null
 union
-select made.made_for_session_id from worktrees made join worktrees w on w.path = made.path
-join sessions s on s.worktree_id = w.id and s.archived_at is null and s.agent_status is not null
-where made.made_for_session_id = any($1::uuid[])`
+select made.session_id from made join worktrees w on w.path = made.path
+join sessions s on s.worktree_id = w.id and s.archived_at is null and s.agent_status is not null`
 
-/** Of these sessions, those that are archived or no longer there, but for one in whose worktree a session works that is not. */
-export const archivedAmong = async ({ query }: Queries, ids: string[]): Promise<string[]> => {
-  const kept = new Set((await query<{ id: string }>(KEPT, [pgArray(ids)])).map(({ id }) => id))
+/** Of these sessions, those that are archived or no longer there, but for one in whose worktree a session works that is not. `paths`: where
+ *  the worktree of each is, as far as the caller knows, in the same order. */
+export const archivedAmong = async ({ query }: Queries, ids: string[], paths: string[]): Promise<string[]> => {
+  const kept = new Set((await query<{ id: string }>(KEPT, [pgArray(ids), pgArray(paths)])).map(({ id }) => id))
   return ids.filter((id) => !kept.has(id))
 }

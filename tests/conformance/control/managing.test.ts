@@ -477,6 +477,22 @@ throughEveryDoor((call, parley) => {
       expect(await archived()).toEqual([mine])
     })
 
+    test('so is what was made for a session that had given it up, of which its runner alone knows whose it was', async () => {
+      const { runner, as } = await working()
+      const create = async (more: object) => (await done(call('control.create_session', { title: 'T', ...more }, as))).session_id as string
+      const mine = await create({ repo_full_name: runner.repo, branch: 'new' })
+      await done(call('control.manage_session', { session_id: mine, action: 'delete' }, as))
+      const worktree = { path: '/code/new', repo_full_name: runner.repo, branch: 'new', head: null }
+      const { worktrees } = await done(runner.call('register_runner', { name: runner.name, agents: [], worktrees: [worktree] }))
+      const other = await create({ worktree_id: worktrees[0].worktree_id })
+      const archived = async (...paths: string[]) =>
+        (await done(runner.call('list_archived', { session_ids: [UNKNOWN, mine], ...(paths.length > 0 && { paths }) }))).archived
+      expect(await archived('/code/other', '/code/new')).toEqual([UNKNOWN])
+      expect(await archived()).toEqual([UNKNOWN, mine]) // as runners of earlier versions ask
+      await done(call('control.manage_session', { session_id: other, action: 'delete' }, as))
+      expect(await archived('/code/other', '/code/new')).toEqual([UNKNOWN, mine])
+    })
+
     test('an agent manages those below it, and not itself', async () => {
       const { manage, agent, runner, as } = await working()
       const own = await agent()
