@@ -14,6 +14,7 @@ import { FULL } from '../support/full.ts'
 
 const LONG_MS = 120_000
 const SHORT_MS = 1_500
+const A_DAY_MS = 24 * 3_600_000
 const IDLE_AFTER = '1'
 
 const { hub, home, client } = withHub({ IDLE_AFTER })
@@ -178,7 +179,7 @@ test.skipIf(!FULL)(
 )
 
 test(
-  'the end of a session wakes once and takes its entry away; a team that has left is forgotten in silence',
+  'the end of a session wakes once and takes its entry away; a team that has left is forgotten in silence a day later',
   async () => {
     const { alex, bea } = await meeting(hub)
     const agent = client()
@@ -190,6 +191,7 @@ test(
     const other = await meeting(hub)
     await agent.joined(other.alex)
     await hub.call(`/${other.alex.session_id}/leave`, {}, other.alex.team_id)
+    keepEntry(home.home, { ...entriesOf(home.home)[0]!, refusedSince: Date.now() - A_DAY_MS - 1_000 })
     expect(await agent.ended()).toEqual({ code: 0, out: '', err: '' })
     expect(sessionFiles(home)).toEqual([])
   },
@@ -239,6 +241,37 @@ const entryAt = (link: string, folder: string): Entry => ({
   team_id: `${uuid7()}.${newSecret()}`,
   ancestors: [],
   folder,
+})
+
+test('a hub that refuses the team is asked for a day: it may be another Parley that stands at its address for a while', async () => {
+  const own = newHome('http://127.0.0.1:9/mcp')
+  const over = new AbortController()
+  let refusals = 0
+  let refusedSince: number | undefined
+  const hub = Bun.serve({
+    port: 0,
+    fetch({ url }) {
+      if (new URL(url).pathname === '/api/config') return Response.json({ mcp_url: url })
+      refusedSince ??= entriesOf(own.home)[0]!.refusedSince
+      if (refusals++ < 2) return Response.json({ error: { code: 'unauthorized' } }, { status: 401 })
+      return Response.json({ unread: 1, addressed: 0, last_cursor: 7, wake: true, session_closed: false })
+    },
+  })
+  const entry = entryAt(`${hub.url}mcp`, own.home)
+  try {
+    keepEntry(own.home, entry)
+    expect(await holdPeek(entry, holdingIn(own.home, over))).toContain('1 unread')
+    expect(Date.now() - refusedSince!).toBeWithin(0, 10_000)
+    expect(entriesOf(own.home)).toEqual([{ ...entry, told: 7 }])
+    refusals = 0
+    const late = { ...entry, refusedSince: Date.now() - A_DAY_MS - 1_000 }
+    keepEntry(own.home, late)
+    expect(await holdPeek(late, holdingIn(own.home, over))).toBeUndefined()
+    expect(entriesOf(own.home)).toEqual([])
+  } finally {
+    await hub.stop(true)
+    own.drop()
+  }
 })
 
 test('what a watch was about to tell when it ended is not noted as told: the next watch tells it', async () => {

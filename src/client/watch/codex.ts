@@ -101,7 +101,7 @@ const untilWritten = async ({ home, err }: Machine, entry: Entry, { signal }: Ho
 }
 
 // What cannot be queued was not told: it is tried again, by a watch that comes after this one too. The same notice, since each peek that may wake
-// takes one of the session's wakes; until the agent has read it by itself, its session has ended, or it was disconnected.
+// takes one of the session's wakes; until the agent has read it by itself, or it was disconnected.
 const tell = async (machine: Machine, before: Entry, notice: string, holding: Holding): Promise<void> => {
   const { home } = machine
   let isClosed = !isKept(home, before) // of a session that is concluded nothing is kept
@@ -114,9 +114,8 @@ const tell = async (machine: Machine, before: Entry, notice: string, holding: Ho
     const now = entryNow(home, before)
     const peek = now && (await peekNow(now, holding))
     if (!isClosed && !isKept(home, before)) return
-    isClosed ||= peek === 'ended' || peek?.closed === true
+    isClosed ||= peek?.closed === true
     if (isClosed) dropEntry(home, before)
-    if (peek === 'ended') return
     const isRead = peek !== undefined && (isClosed ? peek.unread : left(peek, holding)) === 0
     if (isRead || (await queue(machine, now?.thread ?? before.thread!, notice))) return void isNoted(home, before, told)
     if (isClosed && wait >= LAST_PAUSE_MS) return

@@ -10,6 +10,7 @@ const HELD_S = 30
 const AT_ONCE_MS = 500 // what answers so soon without news holds nothing, and is asked less and less
 const FIRST_RETRY_MS = 250
 const LAST_RETRY_MS = 60_000
+const REFUSED_FOR_MS = 24 * 3600 * 1000 // a hub whose place another one takes is there again by then
 
 export interface Holding {
   home: string
@@ -21,9 +22,9 @@ export interface Holding {
   announced: () => string | undefined
 }
 
-/** The notice for the agent; undefined once there is nothing more to wait for: the session is concluded, the credential has ended, the
- *  entry was taken away, or the signal aborts. A message is noted as told before the agent is told, so that nothing wakes it twice. Throws
- *  Stop where the note cannot be written. */
+/** The notice for the agent; undefined once there is nothing more to wait for: the session is concluded, the hub has refused the team for a
+ *  day, the entry was taken away, or the signal aborts. A message is noted as told before the agent is told, so that nothing wakes it twice.
+ *  Throws Stop where the note cannot be written. */
 export const holdPeek = async (entry: Entry, holding: Holding): Promise<string | undefined> => {
   const { home, signal } = holding
   const isOver = () => signal.aborted || !isKept(home, entry)
@@ -32,13 +33,17 @@ export const holdPeek = async (entry: Entry, holding: Holding): Promise<string |
     const base = baseFor(entry, holding, failures)
     const result = await attempt(entry, { ...holding, base })
     if (isOver()) return undefined
-    if (result === 'ended') return void dropEntry(home, entry)
-    if (result === 'beyond the end') entry = noted(home, entry, undefined)
+    if (result === 'refused') {
+      if (isForgotten(entry)) return void dropEntry(home, entry)
+      if (entry.refusedSince === undefined) entry = noted(home, entry, { refusedSince: Date.now() })
+    }
+    if (result === 'beyond the end') entry = noted(home, entry, { told: undefined })
     if (isPeek(result)) {
+      if (entry.refusedSince !== undefined) entry = noted(home, entry, { refusedSince: undefined })
       const notice = result.wake ? await noticeFor(entry, result, { ...holding, base }) : undefined
       if (isOver()) return undefined // nobody is told any more, so nothing is noted as told
       if (result.closed) dropEntry(home, entry)
-      else if (notice) noted(home, entry, result.last)
+      else if (notice) noted(home, entry, { told: result.last })
       if (notice || result.closed) return notice
     }
     const wasHeld = isPeek(result) && performance.now() - began > AT_ONCE_MS
@@ -48,18 +53,21 @@ export const holdPeek = async (entry: Entry, holding: Holding): Promise<string |
   return undefined
 }
 
-// Keeps how far the agent was told, in the entry as it is now.
-const noted = (home: string, entry: Entry, told: number | undefined): Entry => {
-  const now = { ...(entryNow(home, entry) ?? entry), told }
+const isForgotten = ({ refusedSince }: Entry): boolean => refusedSince !== undefined && Date.now() - refusedSince > REFUSED_FOR_MS
+
+// Keeps how far the agent was told, or since when the hub has refused it, in the entry as it is now.
+const noted = (home: string, entry: Entry, what: Pick<Entry, 'told'> | Pick<Entry, 'refusedSince'>): Entry => {
+  const now = { ...(entryNow(home, entry) ?? entry), ...what }
   keepEntry(home, now)
   return now
 }
 
-/** What there is for the team now, by a peek that is not held and so takes no wake; undefined while the hub does not answer. */
-export const peekNow = async (entry: Entry, holding: Holding): Promise<Peek | 'ended' | undefined> => {
+/** What there is for the team now, by a peek that is not held and so takes no wake; undefined while the hub does not answer
+ *  or refuses the team. */
+export const peekNow = async (entry: Entry, holding: Holding): Promise<Peek | undefined> => {
   try {
     const result = await peekAt(entry, asked({ ...holding, base: baseFor(entry, holding, 0) }, undefined, 0))
-    return result === 'ended' || isPeek(result) ? result : undefined
+    return isPeek(result) ? result : undefined
   } catch (error) {
     if (error instanceof Unreachable) return undefined
     throw error

@@ -12,7 +12,7 @@ export interface Peek {
   closed: boolean
 }
 
-export type PeekResult = Peek | 'ended' | 'beyond the end' | { retryAfterS: number | undefined }
+export type PeekResult = Peek | 'refused' | 'beyond the end' | { retryAfterS: number | undefined }
 
 export interface PeekAsked {
   base: string
@@ -25,7 +25,8 @@ export interface PeekAsked {
 
 const ANSWER_WITHIN_MS = 15_000 // beyond the time that a peek is held
 
-/** Throws Unreachable. 'ended': the team's credential is good no longer. */
+/** Throws Unreachable. 'refused': the hub does not take the team's credential. It has ended, or this is another Parley at the hub's address,
+ *  which has never heard of the session: all of them answer alike. */
 export const peekAt = async (entry: Entry, { base, token, after, addressedOnly, holdS, signal }: PeekAsked): Promise<PeekResult> => {
   const query = new URLSearchParams({ timeout: String(holdS) })
   if (after !== undefined) query.set('after', String(after))
@@ -35,7 +36,7 @@ export const peekAt = async (entry: Entry, { base, token, after, addressedOnly, 
   const answer = await askHub(base, `/api/sessions/${entry.session_id}/unread?${query}`, asking)
   if (answer.status === 200) return peekOf(answer.body)
   if (answer.status === 400 && after !== undefined) return 'beyond the end'
-  if (answer.status === 401 && isRefusal(answer) && (await takesToken(base, token, signal))) return 'ended'
+  if (answer.status === 401 && isRefusal(answer) && (await takesToken(base, token, signal))) return 'refused'
   return { retryAfterS: Number(answer.headers.get('retry-after')) || undefined }
 }
 

@@ -19,6 +19,8 @@ export interface Entry {
   folder: string
   /** The last message that the agent was told of. */
   told?: number | undefined
+  /** Since when its hub has refused the team, by this machine's clock. */
+  refusedSince?: number | undefined
   /** Codex' thread: an entry without one is Claude Code's. */
   thread?: string | undefined
   /** What wakes Codex there, as `connect` had chosen when it joined. Older versions of the program kept none. */
