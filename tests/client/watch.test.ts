@@ -2,7 +2,7 @@ import { expect, spyOn, test, type Mock } from 'bun:test'
 import { statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { holdPeek } from '../../src/client/watch/hold.ts'
-import { dropEntry, entriesOf, keepEntry, type Entry } from '../../src/client/watch/sessions.ts'
+import { dropEntry, entriesOf, forgetOld, keepEntry, type Entry } from '../../src/client/watch/sessions.ts'
 import { giveWatchBack, takeWatch } from '../../src/client/watch/turn.ts'
 import { newSecret, uuid7 } from '../../src/core/ids.ts'
 import { newHome } from '../support/client.ts'
@@ -121,16 +121,25 @@ test(
 )
 
 test(
-  'a second watch of the same session leaves, and says so; the first goes on',
+  'the watch of the next turn takes over from the one before, which leaves in silence; a message wakes once, also in that moment',
   async () => {
     const { alex, bea } = await meeting(hub)
     const agent = client()
+    const owner = () => home.read(`.parley/sessions/${alex.handle}.watch`)
     const first = idleAt(agent, alex)
     await armed(home)
-    const { code, err } = await agent.ended()
-    expect([code, err]).toEqual([0, expect.stringContaining('another watch')])
+    const before = owner()
+    const second = agent.ended()
+    while (owner() === before) await Bun.sleep(5)
     await hub.post(bea, 'one')
-    expect((await first).code).toBe(2)
+    expect((await second).code).toBe(2)
+    expect(await first).toEqual({ code: 0, out: '', err: '' })
+    const third = agent.ended()
+    await armed(home)
+    const fourth = agent.ended()
+    expect((await third).code).toBe(0)
+    await hub.post(bea, 'two')
+    expect((await fourth).code).toBe(2)
   },
   LONG_MS,
 )
@@ -438,6 +447,23 @@ test('of two watches of a team one is taken, also while it is being written down
     expect(file()).toEqual([])
   } finally {
     other.kill()
+    own.drop()
+  }
+})
+
+test('an agent that has not been seen for a month is forgotten, unless it is watched', () => {
+  const own = newHome('http://127.0.0.1:9/mcp')
+  const entry = entryAt('http://127.0.0.1:9/mcp', own.home)
+  try {
+    keepEntry(own.home, entry)
+    utimesSync(own.path(join('.parley/sessions', sessionFiles(own, '.json')[0]!)), 0, 0)
+    takeWatch(own.home, entry, process.pid)
+    forgetOld(own.home, Date.now())
+    expect(entriesOf(own.home)).toEqual([entry])
+    giveWatchBack(own.home, entry, process.pid)
+    forgetOld(own.home, Date.now())
+    expect(entriesOf(own.home)).toEqual([])
+  } finally {
     own.drop()
   }
 })

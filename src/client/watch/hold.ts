@@ -20,14 +20,16 @@ export interface Holding {
   signal: AbortSignal
   /** Another address that the hub has announced. */
   announced: () => string | undefined
+  /** Whether this program has the watch of the team still, where another one may take it over. */
+  isOurs?: () => boolean
 }
 
 /** The notice for the agent; undefined once there is nothing more to wait for: the session is concluded, the hub has refused the team for a
- *  day, the entry was taken away, or the signal aborts. A message is noted as told before the agent is told, so that nothing wakes it twice.
- *  Throws Stop where the note cannot be written. */
+ *  day, the entry was taken away, another watch has taken over, or the signal aborts. A message is noted as told before the agent is told, so
+ *  that nothing wakes it twice. Throws Stop where the note cannot be written. */
 export const holdPeek = async (entry: Entry, holding: Holding): Promise<string | undefined> => {
   const { home, signal } = holding
-  const isOver = () => signal.aborted || !isKept(home, entry)
+  const isOver = () => signal.aborted || !isKept(home, entry) || holding.isOurs?.() === false
   for (let failures = 0; !isOver();) {
     const began = performance.now()
     const base = baseFor(entry, holding, failures)

@@ -6,6 +6,7 @@ import { isUuid, parseToken } from '../../core/ids.ts'
 import type { ClientName, WakeFor } from '../clients.ts'
 import { dropWhole, parleyFolder, readOwn, removeFile, writeOwn } from '../folder.ts'
 import { isRunning, sameProcess, type Process } from './processes.ts'
+import { isWatched } from './turn.ts'
 
 export interface Entry {
   link: string
@@ -102,10 +103,15 @@ const claimed = (home: string, entry: Entry, { ancestors: [client], conversation
   return own
 }
 
-/** Entries of agents that have not been seen for a month are forgotten. */
+/** Entries of agents that have not been seen for a month are forgotten, unless they are watched. */
 export const forgetOld = (home: string, now: number): void => {
   for (const file of filesIn(home)) {
     const stat = statSync(file, { throwIfNoEntry: false })
-    if (stat && now - stat.mtimeMs > FORGOTTEN_AFTER_MS) rmSync(file, { force: true })
+    if (stat && now - stat.mtimeMs > FORGOTTEN_AFTER_MS && !isInUse(home, file)) rmSync(file, { force: true })
   }
+}
+
+const isInUse = (home: string, file: string): boolean => {
+  const entry = readOwn<Entry>(file)
+  return entry !== undefined && isEntry(entry) && isWatched(home, entry)
 }

@@ -1,8 +1,8 @@
-// One watch for each team: a second one leaves.
+// One watch for each team: a second one leaves, or takes over.
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseToken } from '../../core/ids.ts'
-import { OWN, parleyFolder, readOwn, reasonOf } from '../folder.ts'
+import { OWN, parleyFolder, readOwn, reasonOf, writeOwn } from '../folder.ts'
 import { Stop } from '../machine.ts'
 import { isRunning, processOf, sameProcess, type Process } from './processes.ts'
 import type { Entry } from './sessions.ts'
@@ -22,6 +22,12 @@ export const takeWatch = (home: string, entry: Entry, pid: number): boolean => {
   }
   return false
 }
+
+/** Takes the watch of a team, whoever has it. Throws Stop where that cannot be written. */
+export const takeOver = (home: string, entry: Entry, pid: number): void => writeOwn(fileOf(home, entry), ownProcess(pid))
+
+/** Whether this process has the watch of a team still. */
+export const hasWatch = (home: string, entry: Entry, pid: number): boolean => readOwn<Process>(fileOf(home, entry))?.pid === pid
 
 /** Whether a process that is running has the watch of a team. */
 export const isWatched = (home: string, entry: Entry): boolean => {

@@ -7,8 +7,8 @@ import { keptToken } from '../tokens.ts'
 import { readHookInput } from './hook-input.ts'
 import { holdPeek } from './hold.ts'
 import { ancestorsOf, isRunning } from './processes.ts'
-import { changedAt, entriesFor, entriesOf, type Asker, type Entry } from './sessions.ts'
-import { giveWatchBack, takeWatch } from './turn.ts'
+import { changedAt, entriesFor, entriesOf, entryNow, type Asker, type Entry } from './sessions.ts'
+import { giveWatchBack, hasWatch, takeOver, takeWatch } from './turn.ts'
 
 export const WAKES = 2 // the exit code that wakes a client's agent
 const CHECK_EVERY_MS = 2_000
@@ -28,7 +28,7 @@ export const watch = async (machine: Machine, options: WatchOptions): Promise<nu
 
 class Watch {
   #over = new AbortController()
-  #held = new Map<string, Entry>()
+  #held = new Map<string, { entry: Entry; over: AbortController }>()
   #busy = new Set<string>()
   #seenAt = -1
   #notice: string | undefined
@@ -52,7 +52,7 @@ class Watch {
       err.write(`${this.#notice}\n`)
       return WAKES
     } finally {
-      for (const entry of this.#held.values()) giveWatchBack(home, entry, pid)
+      for (const { entry } of this.#held.values()) giveWatchBack(home, entry, pid)
     }
   }
 
@@ -82,6 +82,8 @@ class Watch {
   #again() {
     const [client] = this.asker.ancestors
     if (client && !isRunning(client)) return this.#end()
+    const { home, pid } = this.machine
+    for (const { entry, over } of this.#held.values()) if (!hasWatch(home, entry, pid)) over.abort()
     try {
       this.#check()
     } catch (error) {
@@ -89,14 +91,17 @@ class Watch {
     }
   }
 
+  // The client lets each watch wait for a week: that of the newest turn takes over what one of an earlier turn holds.
   #check() {
     const { home, pid, err } = this.machine
     const at = changedAt(home)
     if (at === this.#seenAt) return
+    const isFirst = this.#seenAt < 0
     this.#seenAt = at
     if (this.#held.size > 0 && this.#wasDisconnected()) return this.#end()
     for (const entry of entriesFor(home, this.options.link, this.asker)) {
       if (this.#held.has(entry.team_id) || this.#busy.has(entry.team_id)) continue
+      if (isFirst) takeOver(home, entry, pid)
       if (takeWatch(home, entry, pid)) void this.#hold(entry)
       else if (this.#busy.add(entry.team_id))
         err.write(`Parley: another watch of session ${entry.session_id} is running; this one leaves it.\n`)
@@ -111,11 +116,23 @@ class Watch {
 
   async #hold(entry: Entry) {
     const { home, pid } = this.machine
-    this.#held.set(entry.team_id, entry)
+    const over = new AbortController()
+    const isOurs = () => hasWatch(home, entry, pid)
+    this.#held.set(entry.team_id, { entry, over })
     try {
       const announced = () => noteOf(home, this.options.link).announced
       const addressedOnly = this.options.wakeFor === 'addressed'
-      const notice = await holdPeek(entry, { home, token: () => this.#token, addressedOnly, announced, signal: this.#over.signal })
+      const signal = AbortSignal.any([this.#over.signal, over.signal])
+      // As it is now: the watch before may just have told of a message.
+      const notice = await holdPeek(entryNow(home, entry) ?? entry, {
+        home,
+        token: () => this.#token,
+        addressedOnly,
+        announced,
+        signal,
+        isOurs,
+      })
+      if (!isOurs()) this.#busy.add(entry.team_id)
       giveWatchBack(home, entry, pid)
       this.#held.delete(entry.team_id)
       if (notice !== undefined) this.#notice = this.#notice === undefined ? notice : `${this.#notice}\n${notice}`
