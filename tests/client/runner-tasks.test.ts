@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { git, until } from '../support/runner.ts'
-import type { RunnerHub } from '../support/runner-hub.ts'
+import type { HubTask, RunnerHub } from '../support/runner-hub.ts'
 import { LONG_MS, steps, withRunners } from '../support/runner-scene.ts'
 import { FULL, shortOf } from '../support/full.ts'
 import { whileBusy } from '../support/cpu.ts'
@@ -261,6 +261,21 @@ for (const how of shortOf(['silent', 'interrupted', 'refused'] as const, 1))
     },
     LONG_MS,
   )
+
+test(
+  'an agent begins on the branch that its session was created for, or not at all: the hub hears what to do, and which branch is there',
+  async () => {
+    const { hub, site } = await scene()
+    await site.start(hub)
+    git(site.app, 'switch', '-q', '-c', 'wip')
+    const [wrong, right, any] = ['main', 'wip', null].map((branch) => hub.prompt(site.app, 'Go', { branch })) as [HubTask, HubTask, HubTask]
+    await until(() => wrong.finished && right.finished && any.finished)
+    expect(wrong.finished).toMatchObject({ status: 'failed', branch: 'wip', head: git(site.app, 'rev-parse', 'HEAD') })
+    expect(wrong.finished.error.message).toContain('has the branch "wip" checked out by now, and this session was created for "main"')
+    expect([right.finished.status, any.finished.status, site.prompts()]).toEqual(['completed', 'completed', ['Go', 'Go']])
+  },
+  LONG_MS,
+)
 
 test(
   'a lost lease ends the CLI and tells nothing more; the runner goes on',

@@ -32,6 +32,8 @@ export interface WireTask {
   agentic_tool: string
   permission_mode: string
   path: string
+  /** What must be checked out there. Hubs of earlier versions do not tell. */
+  branch?: string | null
   conversation: string | null
   fork: { conversation: string; conversation_at: string | null } | null
   /** What came before, for an agent that cannot go on with `conversation` or `fork`. */

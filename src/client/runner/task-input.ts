@@ -74,6 +74,15 @@ const noFolder = (path: unknown, worktrees: Iterable<Repository>): NotStarted =>
     : new NotStarted('agent_failed', `${quoted(path)} is no worktree of this runner, or is not there any more.`)
 }
 
+/** Why an agent must not begin there: not the branch that its session was created for is checked out, but this one. */
+export const wrongBranch = ({ path, branch: wanted }: WireTask, branch: string | null): NotStarted | undefined =>
+  typeof wanted !== 'string' || wanted === branch
+    ? undefined
+    : new NotStarted(
+        'agent_failed',
+        `${quoted(path)} has ${branch === null ? 'no branch' : `the branch ${quoted(branch)}`} checked out by now, and this session was created for ${quoted(wanted)}. Check that out there, or create the session anew: it gets a worktree of its own.`,
+      )
+
 const wrongFile = (folder: string, file: unknown): string | undefined => {
   if (typeof file !== 'string' || file === '' || file.includes('\0') || isAbsolute(file)) return 'is no path within the worktree'
   const path = join(folder, file)

@@ -10,7 +10,7 @@ import { listenerFor } from './listener.ts'
 import { newOutbox, type Outbox, type Store } from './outbox.ts'
 import { taskMark } from './processes.ts'
 import { redactorOf, type Redact, type Secrets } from './secrets.ts'
-import { checkedTask, NotStarted, type Checked } from './task-input.ts'
+import { checkedTask, NotStarted, wrongBranch, type Checked } from './task-input.ts'
 import { ended, smallerResults, wireResult, type TaskReport, type Why, type WireResult } from './task-result.ts'
 
 /** What a runner's tasks share. */
@@ -131,6 +131,8 @@ const work = async (running: RunningTask): Promise<Ended> => {
   const agent = await parts.agentFor(task.agentic_tool)
   if (typeof agent === 'string') throw new NotStarted('agent_failed', agent)
   const checked = checkedTask(task, { ...parts, worktrees: parts.worktrees.values() })
+  const wrong = typeof task.branch === 'string' ? wrongBranch(task, (await stateOf(parts.git, checked.folder)).branch) : undefined
+  if (wrong) return { result: notStarted(wrong), folder: checked.folder }
   checked.leftOut.forEach((text, i) => reportItself(running, `left-out-${i}`, 'left_out', text))
   // Before the CLI can change a file; in a repository that git reads for seconds, beside its start.
   const before = beforeTask(parts.git, checked.folder)

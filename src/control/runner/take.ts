@@ -39,6 +39,8 @@ const handed = z.object({
   agentic_tool: z.string(),
   permission_mode: z.string(),
   path: z.string(),
+  /** What must be checked out there when the agent of a new session begins; later it may have gone elsewhere itself. */
+  branch: z.string().nullable(),
   conversation: z.string().nullable(),
   fork: z.object({ conversation: z.string(), conversation_at: z.string().nullable() }).nullable(),
   /** Goes before the prompt where the agent has none of these conversations, or cannot take it up. */
@@ -163,6 +165,7 @@ const withKey = async (context: Context, tx: Queries, { task, ...handed }: Hande
     agentic_tool,
     permission_mode,
     path,
+    branch: handed.branch !== null && (await wasBegunBefore(tx, task)) ? null : handed.branch,
     conversation,
     fork,
     digest: await digestFor(tx, task, conversation ?? fork?.conversation),

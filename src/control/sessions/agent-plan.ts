@@ -30,6 +30,8 @@ export interface AgentPlan {
   worktree: WorktreeRow
   /** The branch of a worktree that is still to be made. */
   branch: string | undefined
+  /** The branch that was asked for, of a worktree which had it checked out when its runner last told. */
+  branchThere: string | undefined
 }
 
 /** Agents that are accepted whether or not the runner says that it has them: where one is missing, the task fails. */
@@ -70,7 +72,7 @@ const ownMode = async ({ caller, queries }: Context): Promise<PermissionMode | u
   return (session?.permissionMode as PermissionMode | null | undefined) ?? undefined
 }
 
-type WorktreePlan = Pick<AgentPlan, 'worktree' | 'branch'>
+type WorktreePlan = Pick<AgentPlan, 'worktree' | 'branch' | 'branchThere'>
 
 // A branch with a worktree is one of that worktree's repository, on its machine.
 const placeOf = async (context: Context, { worktree_id, repo_full_name, branch, runner_id }: Wanted): Promise<WorktreePlan> => {
@@ -79,7 +81,7 @@ const placeOf = async (context: Context, { worktree_id, repo_full_name, branch, 
   const worktree = await worktreeById(context.queries, worktree_id)
   if (!worktree || !isWithin(worktree)) return noSuchWorktree(worktree_id)
   return branch === undefined || branch === worktree.branch
-    ? { worktree, branch: undefined }
+    ? { worktree, branch: undefined, branchThere: branch }
     : byBranch(context, isWithin, { repo: worktree.repo_full_name, branch, runner: worktree.runner_id, beside: worktree })
 }
 
@@ -121,7 +123,7 @@ const byBranch = async ({ queries }: Context, isWithin: Reach, { repo, branch, r
       repo_full_name: redacted(repo),
     })
   const there = all.find((one) => one.branch === branch && (one.online || runner !== undefined))
-  return there ? { worktree: there, branch: undefined } : { worktree: first, branch }
+  return there ? { worktree: there, branch: undefined, branchThere: branch } : { worktree: first, branch, branchThere: undefined }
 }
 
 // The rules of git check-ref-format, and none that begins like an option. The runner asks git itself once more.

@@ -14,6 +14,8 @@ export interface Handed {
   agentic_tool: string
   permission_mode: string
   path: string
+  /** The one that the session was created for, of a worktree that had it checked out then. */
+  branch: string | null
   conversation: string | null
   fork_conversation: string | null
   fork_conversation_at: string | null
@@ -55,7 +57,7 @@ export const handOut = async ({ query }: Queries, runnerId: string, limit: numbe
 /** The tasks that were handed to this runner and that it has not acknowledged yet. */
 export const handedOut = async ({ query, db }: Queries, runnerId: string): Promise<Handed[]> => {
   const rows = await query<HandedRow>(
-    `select t.id, s.agentic_tool, t.permission_mode, w.path, a.conversation, a.fork_conversation,
+    `select t.id, s.agentic_tool, t.permission_mode, w.path, a.ordered_branch as branch, a.conversation, a.fork_conversation,
        a.fork_conversation_at,
        a.context_files, a.mcp_servers
      from tasks t join sessions s on s.id = t.session_id join agents a on a.session_id = s.id join worktrees w on w.id = s.worktree_id

@@ -40,8 +40,8 @@ export interface WatchedAgent {
 // A worktree that is still to be made has its repository and branch in the order.
 const AGENTS = `
 select a.session_id, s.agentic_tool, s.agent_status, s.permission_mode, s.archived_at is not null as archived, a.held, a.error,
-  coalesce(w.repo_full_name, a.ordered_repo) as repo_full_name, coalesce(a.ordered_branch, w.branch) as branch, w.changed_files,
-  w.id is null and a.ordered_from is null as no_place,
+  coalesce(w.repo_full_name, a.ordered_repo) as repo_full_name, w.changed_files,
+  case when a.ordered_from is null then w.branch else a.ordered_branch end as branch, w.id is null and a.ordered_from is null as no_place,
   (select o.name from worktrees g join runners o on o.id = g.runner_id where g.id = s.worktree_id and g.gone_at is not null) as gone_from,
   r.name as runner_name, ${isOnline('r')} as runner_online, r.agents as runner_agents, r.allow_bypass, used.tokens, used.cost_usd, used.costs_missing,
   root.max_usd, (${spentLimits('a.session_id')} limit 1) as spent_by,

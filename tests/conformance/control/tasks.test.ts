@@ -240,6 +240,30 @@ onEveryEngine(
       expect((await done(call('get_task', { task_id: failed.task_id }))).task).toMatchObject({ status: 'failed', error })
     })
 
+    test('the tasks of a session that was created for a branch name it until its agent has begun: it may have gone elsewhere since', async () => {
+      const { runner, call } = await scene()
+      const { repo, worktree } = runner
+      for (const [place, branch] of [
+        [{ repo_full_name: repo, branch: 'main' }, 'main'],
+        [{ worktree_id: worktree, branch: 'main' }, 'main'],
+        [{ worktree_id: worktree }, null],
+      ] as const) {
+        const { session_id } = await done(call('create_session', { title: 'There', ...place }))
+        const next = async () => {
+          await done(call('send_prompt', { session_id, prompt: 'Go.' }))
+          return runner.takeOne()
+        }
+        const first = await next()
+        await runner.finish(first.task_id, undefined, { status: 'failed', error: { code: 'agent_failed', message: 'Not there.' } })
+        const second = await next()
+        await runner.print(second.task_id, [said('There.')])
+        await runner.finish(second.task_id)
+        const third = await next()
+        await runner.finish(third.task_id)
+        expect([first.branch, second.branch, third.branch]).toEqual([branch, branch, null])
+      }
+    })
+
     test('where a runner has several clones of a repository, a worktree is made of the one that was chosen', async () => {
       const { runner, call } = await scene()
       const clones = ['/code/stable', '/code/next'].map((path) => ({ path, repo_full_name: runner.repo, branch: 'main', head: null }))
