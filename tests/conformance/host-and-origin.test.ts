@@ -1,6 +1,6 @@
 import { describe, expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { BASE, onOneEngine, soon, type Served } from '../support/parley.ts'
+import { BASE, cookieOf, onOneEngine, soon, type Served } from '../support/parley.ts'
 
 const status = async (served: Served, headers: Record<string, string>, path = '/api/config', method = 'GET') => {
   const response = await served.send(path, { method, headers, ...(method === 'POST' && { body: '{}' }) })
@@ -44,10 +44,28 @@ onOneEngine((parley) => {
       expect(await status(served, { host: 'evil.example' })).toBe(403)
       const other = (link: string | undefined) => soon('the other instance has heard', () => parley().services.setting('mcp_url') === link)
       await served.services.changeSetting('mcp_url', 'https://saved.example/mcp')
-      expect(await status(served, { host: 'saved.example' })).toBe(200)
+      for (const host of ['saved.example', 'parley.example']) expect(await status(served, { host })).toBe(200)
       await other('https://saved.example/mcp')
       await served.services.changeSetting('mcp_url', undefined)
       await other(undefined)
+    })
+
+    test('a link is neither saved nor forgotten where that would shut out the host by which it is done', async () => {
+      const served = await parley().beside({})
+      const cookie = await cookieOf(served, { name: 'Robin', role: 'person' })
+      const save = async (host: string, mcp_url: string) => {
+        const body = new URLSearchParams({ mcp_url })
+        const answer = await served.send('/settings/mcp-url', { method: 'POST', headers: { host, cookie }, body })
+        return [answer.status, served.services.setting('mcp_url')]
+      }
+      const one = 'https://one.example/mcp'
+      await served.services.changeSetting('mcp_url', one)
+      expect(await save('one.example', 'https://two.example/mcp')).toEqual([400, one])
+      expect(await save('one.example', '')).toEqual([400, one])
+      expect(await save('one.example', 'https://one.example:8443/mcp')).toEqual([303, 'https://one.example:8443/mcp'])
+      await soon('the other instance has heard', () => parley().services.setting('mcp_url')?.includes(':8443') === true)
+      expect(await save('127.0.0.1', '')).toEqual([303, undefined])
+      await soon('the other instance has heard', () => parley().services.setting('mcp_url') === undefined)
     })
 
     test('where it listens beyond loopback any host passes, until ALLOWED_HOSTS names some', async () => {

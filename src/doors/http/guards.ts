@@ -45,7 +45,7 @@ const refuseOtherSites = (c: Http, services: Services) => {
     const given = JSON.stringify(host.slice(0, 200))
     refuse('forbidden', `The Host header ${given} names no host. Send a name or an address, with its :port.`, { host })
   }
-  if (!hostAllowed(services, host))
+  if (!answersTo(services, host, services.setting('mcp_url')))
     refuse(
       'forbidden',
       `This server does not answer to the host ${JSON.stringify(host)}. Add it to ALLOWED_HOSTS, or save a link with that host on the settings page.`,
@@ -63,18 +63,20 @@ const refuseOtherSites = (c: Http, services: Services) => {
   if (site === 'cross-site' && !pageRead) refuse('forbidden', 'Requests from pages of other sites are refused.')
 }
 
-const ours = ({ config, setting }: Services): string[] =>
-  [setting('mcp_url') ?? config.MCP_URL].flatMap((url) => (url ? [new URL(url).host.toLowerCase()] : [])).concat(config.ALLOWED_HOSTS)
+// MCP_URL beside a saved link: whoever saves a wrong one still reaches the settings page.
+const ours = ({ MCP_URL, ALLOWED_HOSTS }: Services['config'], saved: string | undefined): string[] =>
+  [saved, MCP_URL].flatMap((url) => (url ? [new URL(url).host.toLowerCase()] : [])).concat(ALLOWED_HOSTS)
 
 const nameOf = (host: string) => host.replace(/:\d+$/, '')
 
-const hostAllowed = (services: Services, host: string) => {
-  if (answersAnyHost(services.config)) return true
-  return isLoopbackHost(host) || ours(services).some((own) => own === host || nameOf(own) === nameOf(host)) || isAtHost(services, host)
+/** Does this server answer to the host while `saved` is the link that is saved on the settings page? */
+export const answersTo = ({ config }: Services, host: string, saved: string | undefined): boolean => {
+  if (answersAnyHost(config) || isLoopbackHost(host) || isAtHost(config, host)) return true
+  return ours(config, saved).some((own) => own === host || nameOf(own) === nameOf(host))
 }
 
 // The address that the start prints, and by which this machine's own commands call.
-const isAtHost = ({ config: { HOST, PORT } }: Services, host: string) => {
+const isAtHost = ({ HOST, PORT }: Services['config'], host: string) => {
   const at = urlAt(HOST, PORT)
   return URL.canParse(at) && nameOf(new URL(at).host) === nameOf(host)
 }
@@ -84,7 +86,7 @@ const originAllowed = (services: Services, origin: string, host: string) => {
   const from = new URL(origin).host.toLowerCase()
   const port = (name: string) => /:(\d+)$/.exec(name)?.[1]
   const loopbackTwin = isLoopbackHost(from) && isLoopbackHost(host) && port(from) === port(host)
-  return from === host || loopbackTwin || ours(services).includes(from)
+  return from === host || loopbackTwin || ours(services.config, services.setting('mcp_url')).includes(from)
 }
 
 // The key row of a path that is no operation. Operations, MCP's too, name theirs, which operations/perform.ts asks.

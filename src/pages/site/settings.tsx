@@ -13,6 +13,7 @@ import type { Services } from '../../process/services.ts'
 import type { SettingName } from '../../stores/settings.ts'
 import { actorOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
+import { answersTo } from '../../doors/http/guards.ts'
 import { calledHost, calledScheme, linkInForce, serverLink } from '../../doors/http/origin.ts'
 import { reach, type LinkCheck } from '../../doors/http/link-check.ts'
 import { assertActor } from '../forms/perform-as-person.ts'
@@ -60,10 +61,7 @@ export const saveLink = async (c: Http, site: Site): Promise<Response> => {
   const form = await formOf(c)
   const given = form.get('mcp_url')
   const typed = (given ?? '').trim()
-  if (form.get('reset') !== null || (given !== null && typed === '')) {
-    await site.services.changeSetting('mcp_url', undefined)
-    return seeOther(c, '/settings?done=reset')
-  }
+  if (form.get('reset') !== null || (given !== null && typed === '')) return changeLink(c, site, undefined)
   const parsed = VARIABLES.MCP_URL.schema.safeParse(typed)
   if (!parsed.success || typed.length > 2_000) {
     return renderSettings(
@@ -74,8 +72,18 @@ export const saveLink = async (c: Http, site: Site): Promise<Response> => {
       400,
     )
   }
-  await site.services.changeSetting('mcp_url', parsed.data)
-  return seeOther(c, '/settings?done=saved')
+  return changeLink(c, site, parsed.data)
+}
+
+// A change that shut out the name by which this page was called could not be taken back on it.
+const changeLink = async (c: Http, site: Site, link: string | undefined): Promise<Response> => {
+  const host = calledHost(c, site.services)
+  if (!answersTo(site.services, host, link)) {
+    const text = `Not changed: this server would no longer answer to ${host}, by which you called it. Add that host to ALLOWED_HOSTS first, or change the link on the server's machine.`
+    return renderSettings(c, site, { variant: 'destructive', text }, link, 400)
+  }
+  await site.services.changeSetting('mcp_url', link)
+  return seeOther(c, `/settings?done=${link === undefined ? 'reset' : 'saved'}`)
 }
 
 /** POST /settings/check: whether the current link works. For signed-in people alone, because this server makes the call. */
