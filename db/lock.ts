@@ -2,7 +2,7 @@
 // tells our own commands where the server is, so that they can work through it. A copied folder has a copy of the file, so the file names
 // the folder that it was written in, and counts in no other.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { answers, listenAt } from './lock-socket.ts'
 
@@ -45,9 +45,36 @@ export class FolderUnusable extends Error {
   }
 }
 
-/** Locks the folder for this process, and makes it if need be. Throws FolderInUse while another holder lives, and FolderUnusable where the
- *  folder cannot be made or written. An old lock is not taken over by its age: only a dead holder loses it. */
+/** Locks the folder for this process, and makes it if need be; and the files of its database, where those lie behind a link. Throws FolderInUse
+ *  while another holder lives, and FolderUnusable where the folder cannot be made or written. An old lock is not taken over by its age: only a
+ *  dead holder loses it. */
 export const lockFolder = async (folder: string) => {
+  const own = await lockOne(folder)
+  try {
+    const files = filesBehind(folder)
+    const behind = files === undefined ? undefined : await lockOne(files)
+    const release = () => {
+      behind?.release()
+      own.release()
+    }
+    return { ...own, release }
+  } catch (error) {
+    own.release()
+    throw error
+  }
+}
+
+// A copy of a folder whose `pg` is a link has a link to the same files.
+const filesBehind = (folder: string): string | undefined => {
+  const files = join(folder, 'pg')
+  const isLink = lstatSync(files, { throwIfNoEntry: false })?.isSymbolicLink()
+  return isLink && existsSync(join(files, 'PG_VERSION')) ? realpathSync(files) : undefined
+}
+
+/** Whether this is a file of a lock, which may stand among the files of a database. */
+export const isOfLock = (name: string): boolean => name === 'lock' || name.startsWith('lock.')
+
+const lockOne = async (folder: string) => {
   orUnusable(folder, () => mkdirSync(folder, { recursive: true, mode: 0o700 }))
   const [file, socket] = [join(folder, 'lock'), join(folder, 'lock.socket')]
   const me = () => ({ pid: process.pid, born: bornAt(process.pid), ...inodesOf(folder) })

@@ -19,8 +19,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { cp } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { CopyFailed, FilesGone } from './errors.ts'
+import { isOfLock } from './lock.ts'
 
 /** Where the files of the database of a data folder are. */
 export const filesIn = (folder: string) => join(folder, 'pg')
@@ -31,7 +32,12 @@ export const copyFiles = async (from: string, to: string): Promise<void> => {
   try {
     if (!existsSync(dirname(to))) throw new Error(`${dirname(to)} is gone`) // so is whoever asked for it: cp would make it anew
     refuseWithoutRoom(from, to)
-    await cp(from, to, { recursive: true, dereference: true, mode: constants.COPYFILE_FICLONE })
+    await cp(from, to, {
+      recursive: true,
+      dereference: true,
+      mode: constants.COPYFILE_FICLONE,
+      filter: (path) => !isOfLock(basename(path)),
+    })
   } catch (error) {
     throw error instanceof CopyFailed ? error : new CopyFailed(to, `${(error as Error).message}${asUser()}`)
   }
@@ -53,7 +59,9 @@ const refuseWithoutRoom = (from: string, to: string) => {
 }
 
 const bytesIn = (folder: string): number =>
-  readdirSync(folder, { recursive: true }).reduce((sum, name) => sum + statSync(join(folder, String(name))).size, 0)
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => !isOfLock(name))
+    .reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
 
 const sharesFiles = (from: string, to: string): boolean => {
   const probe = join(to, 'probe')

@@ -67,7 +67,7 @@ test('each file that a comment cites is there', () => {
 })
 
 // By name: each of these has a credential in it, or a whole database.
-const LEFT = [/\bbun run backup (\S+)/g, /\bDATA_DIR=(?:\.\/)?([a-z]\S*)/g, /--file=(\S+)/g, /\btee (\S+)/g, /\bcp -a data (\w+)/g]
+const LEFT = [/\bbun run backup (\S+)/g, /\bDATA_DIR=(?:\.\/)?([a-z]\S*)/g, /--file=(\S+)/g, /\btee (\S+)/g, /\bcp -aL data (\w+)/g]
 
 test('what the commands of the README leave in the checkout goes neither into git nor into the image', () => {
   const code = [...README.matchAll(/```sh\n([^]*?)```|`([^`\n]+)`/g)].map(([, block, span]) => block ?? span!).join('\n')

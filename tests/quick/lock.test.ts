@@ -1,5 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { answers, listenAt } from '../../db/lock-socket.ts'
@@ -161,6 +173,29 @@ describe('the lock of the embedded folder', () => {
     await expect(lockFolder(original)).rejects.toThrow(FolderInUse)
     second.release()
     lock.release()
+  })
+
+  test('a copy whose database is a link, as in the original, is refused while that is held', async () => {
+    const [original, copy, files] = [join(folder, 'original'), join(folder, 'copy'), join(folder, 'elsewhere')]
+    for (const made of [original, copy, files]) mkdirSync(made)
+    writeFileSync(join(files, 'PG_VERSION'), '')
+    for (const place of [original, copy]) symlinkSync(files, join(place, 'pg'))
+    const lock = await lockFolder(original)
+    await expect(lockFolder(copy)).rejects.toThrow(`${files} is in use by process ${process.pid}`)
+    expect(readdirSync(copy)).toEqual(['pg'])
+    lock.release()
+    expect(readdirSync(files)).toEqual(['PG_VERSION'])
+    const second = await lockFolder(copy)
+    await expect(lockFolder(original)).rejects.toThrow(FolderInUse)
+    second.release()
+  })
+
+  test('a link to a place without a database leaves nothing there', async () => {
+    const files = join(folder, 'elsewhere')
+    mkdirSync(files)
+    symlinkSync(files, join(folder, 'pg'))
+    await lockFolder(folder)
+    expect(readdirSync(files)).toEqual([])
   })
 
   test('a folder that takes no sockets is held by the pid alone', async () => {

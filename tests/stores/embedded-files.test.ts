@@ -16,6 +16,7 @@ import {
 import { execFileSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isOfLock } from '../../db/lock.ts'
 import { reasonOf } from '../../db/open.ts'
 import { openPglite } from '../../db/pglite.ts'
 import { copyFiles, holdsDatabase, preparedFolder } from '../../db/pglite-files.ts'
@@ -83,6 +84,7 @@ test('a backup of a database that lies elsewhere, behind a link, has its files',
   await writeBackup(at(folder), ['whole.tgz'], folder)
   await restoreBackup(at(restored), ['whole.tgz'], folder)
   expect(holdsDatabase(join(restored, 'pg'))).toBe(true)
+  expect(readdirSync(join(restored, 'pg')).filter(isOfLock)).toEqual([]) // which were there while it was made
 })
 
 test('while the files are copied, statements wait, and what needs none does not', async () => {
