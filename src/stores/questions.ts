@@ -24,7 +24,8 @@ export interface Reply extends MessageHead {
 }
 
 const HEAD = 'id, sequence, author, author_name as team, posted_by_team_id'
-const MOST_QUESTIONS = 1_000
+/** How many questions are read at a time. */
+export const MOST_QUESTIONS = 1_000
 
 /** The newest 1,000 questions of a session, the newest first. */
 export const newestQuestions = ({ query }: Queries, sessionId: string): Promise<Question[]> =>
@@ -70,13 +71,16 @@ export interface QuestionToPeople extends Question {
 }
 
 const TEXT_CUT = 500
-// The last line reads the index events_asking_people, which holds nothing else.
+// The last lines read the index events_asking_people, which holds nothing else.
 const TO_PEOPLE = `
 select e.session_id, s.title, p.hue, e.at, left(e.content->>'text', ${TEXT_CUT}) as text, e.id, e.sequence, e.author, e.author_name as team,
   e.posted_by_team_id, e.to_team_ids as "to", e.content->'to_people' as to_people
 from events e join sessions s on s.id = e.session_id and s.source = 'room' and s.status = 'active' and s.archived_at is null
 left join participants p on p.session_id = e.session_id and p.team_id = e.posted_by_team_id
-where e.expects_reply and e.content ? 'to_people' order by e.at desc limit ${MOST_QUESTIONS}`
+where e.expects_reply and e.content ? 'to_people' and (e.at, e.id) < ($1::timestamptz, $2::uuid)
+order by e.at desc, e.id desc limit ${MOST_QUESTIONS}`
+const NEWEST = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
 
-/** The newest 1,000 questions to people, of all sessions that go on, answered or not, the newest first. */
-export const questionsToPeople = ({ query }: Queries): Promise<QuestionToPeople[]> => query(TO_PEOPLE)
+/** 1,000 questions to people, of all sessions that go on, answered or not: the newest first, or those before another one. */
+export const questionsToPeople = ({ query }: Queries, { at, id }: { at: string; id: string } = NEWEST): Promise<QuestionToPeople[]> =>
+  query(TO_PEOPLE, [at, id])

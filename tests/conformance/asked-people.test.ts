@@ -1,5 +1,6 @@
 // Questions to people: agents may ask whoever has written in their session.
 import { describe, expect } from 'bun:test'
+import { readAsked } from '../../src/pages/approvals/asked.ts'
 import { INBOX } from '../../src/pages/approvals/waiting.ts'
 import { test } from '../support/foreign.ts'
 import { cookieOf, done, feedOf, onOneEngine, refused, room, say, soon, throughEveryDoor, viaRest, type Served } from '../support/parley.ts'
@@ -160,6 +161,28 @@ onOneEngine((parley) => {
     parley().services.publishTopic(INBOX, Date.now()) // else it is looked at within 5 s
     expect(await again.until('And when?')).not.toContain('Ship it?')
     for (const inbox of [other, again]) await inbox.close()
+  })
+
+  test('a question that is not answered stays in the inbox, however many newer ones have been', async () => {
+    const { id, alex } = await room(viaRest(parley()))
+    const ines = await personOf(parley(), 'Ines', id)
+    await done(ines('post_message', { content: 'I am here.' }))
+    await say(alex, 'Ship it?', { to: ['Ines'], expects_reply: true })
+    const { database } = parley()
+    await database.query(
+      `with asked as (
+         insert into events (session_id, sequence, id, turn, ordinal, type, author, author_name, posted_by_team_id, content, size, to_team_ids,
+           expects_reply, at)
+         select $1, 1000 + n, gen_random_uuid(), 1, 1000 + n, 'chat', 'team', 'Alex', $2, '{"text":"And this?","to_people":["Ines"]}', 50, '{}', true, now()
+         from generate_series(1, 2100) n returning id, sequence
+       )
+       insert into events (session_id, sequence, id, turn, ordinal, type, author, author_name, content, size, reply_to, at)
+       select $1, 5000 + sequence, gen_random_uuid(), 1, 5000 + sequence, 'chat', 'person', 'Ines', '{"text":"Yes."}', 20, id, now() from asked`,
+      [id, alex.handle],
+    )
+    const { byPerson } = await readAsked(database)
+    await database.query('delete from events where session_id = $1 and sequence > 1000', [id])
+    expect(byPerson.get('ines')?.map(({ text }) => text)).toEqual(['Ship it?'])
   })
 
   test('an exported session that is imported still has whom it asks', async () => {

@@ -4,7 +4,7 @@ import type { Queries } from '../../../db/database.ts'
 import { nameKey } from '../../core/text/text.ts'
 import { toPlainText } from '../../markdown/plain-text.ts'
 import { questionState, teamKeys } from '../../rooms/feed/questions.ts'
-import { questionsToPeople, repliesIn, type QuestionToPeople, type Reply } from '../../stores/questions.ts'
+import { MOST_QUESTIONS, questionsToPeople, repliesIn, type QuestionToPeople, type Reply } from '../../stores/questions.ts'
 
 export interface Asked {
   /** The questions that wait for people, by the `nameKey` of each, the oldest first. */
@@ -16,16 +16,38 @@ export interface Asked {
 export const NONE_ASKED: Asked = { byPerson: new Map(), ids: new Set() }
 
 export const readAsked = async (queries: Queries): Promise<Asked> => {
-  const questions = await questionsToPeople(queries)
+  const waiting = (await openQuestions(queries))
+    .toReversed()
+    .flatMap(({ question, names }) => names.map((name) => ({ person: nameKey(name), id: question.id, view: askedViewOf(question) })))
+  const byPerson = [...Map.groupBy(waiting, ({ person }) => person)].map(([person, own]) => [person, own.map(({ view }) => view)] as const)
+  return { byPerson: new Map(byPerson), ids: new Set(waiting.map(({ id }) => id)) }
+}
+
+interface OpenQuestion {
+  question: QuestionToPeople
+  /** Of the people who owe an answer. */
+  names: string[]
+}
+
+// The newest first. Most questions have been answered, so that an open one may have many newer ones before it.
+const openQuestions = async (queries: Queries): Promise<OpenQuestion[]> => {
+  const open: OpenQuestion[] = []
+  for (let last: QuestionToPeople | undefined; open.length < MOST_QUESTIONS;) {
+    const questions = await questionsToPeople(queries, last)
+    open.push(...(await stillOpen(queries, questions)))
+    if (questions.length < MOST_QUESTIONS) break
+    last = questions.at(-1)
+  }
+  return open
+}
+
+const stillOpen = async (queries: Queries, questions: QuestionToPeople[]): Promise<OpenQuestion[]> => {
   const sessions = [...new Set(questions.map(({ session_id }) => session_id))]
   const ids = questions.map(({ id }) => id)
   const replies = Map.groupBy(await repliesIn(queries, sessions, ids), ({ reply_to }) => reply_to)
-  const waiting = questions.toReversed().flatMap((question) => {
-    const names = waitingPeople(question, replies.get(question.id) ?? [])
-    return names.map((name) => ({ person: nameKey(name), id: question.id, view: askedViewOf(question) }))
-  })
-  const byPerson = [...Map.groupBy(waiting, ({ person }) => person)].map(([person, own]) => [person, own.map(({ view }) => view)] as const)
-  return { byPerson: new Map(byPerson), ids: new Set(waiting.map(({ id }) => id)) }
+  return questions
+    .map((question) => ({ question, names: waitingPeople(question, replies.get(question.id) ?? []) }))
+    .filter(({ names }) => names.length > 0)
 }
 
 const waitingPeople = (question: QuestionToPeople, replies: Reply[]): string[] => {
