@@ -22,6 +22,7 @@ import { hostsOf } from './postgres-hosts.ts'
 import { sessionSettings } from './session-settings.ts'
 
 const CONNECTIONS = 16
+const IDLE_S = 60 // after a burst its connections go back: a pooler, and Postgres itself, have only so many
 const LISTENER_CHECK_MS = 15_000 // the listening connection owes no answer, so only a question shows that its other end is gone
 // Reconnects within half a second of the server's return. The driver's own schedule took 7 s.
 const backoff = (tries: number) => Math.min(0.1 * 2 ** tries, 0.5)
@@ -34,13 +35,14 @@ const asText = (value: unknown) => value
 // gives the connection up; the system would take a quarter of an hour to notice.
 const ANSWER_LIMIT = { answer_timeout: 8 } // seconds
 
-const open = (url: string, max: number, hurried = true) =>
+const open = (url: string, max: number, { hurried = true, idleS = IDLE_S } = {}) =>
   postgres(url, {
     ...hostsOf(url),
     max,
     ...NO_PIPELINE,
     backoff,
     connect_timeout: 5,
+    idle_timeout: idleS,
     ...(hurried && ANSWER_LIMIT),
     onnotice() {},
     connection: { application_name: 'parley' },
@@ -54,9 +56,9 @@ const open = (url: string, max: number, hurried = true) =>
   })
 
 /** Opens a pool on `url` (postgres://user:password@host:port/database). Rejects when the server does not answer. Tests hand in a shorter
- *  `listenerCheckMs`. */
-export const openPostgres = async (url: string, listenerCheckMs = LISTENER_CHECK_MS): Promise<Database> => {
-  const client = open(url, CONNECTIONS)
+ *  `listenerCheckMs` and `idleS`. */
+export const openPostgres = async (url: string, listenerCheckMs = LISTENER_CHECK_MS, idleS = IDLE_S): Promise<Database> => {
+  const client = open(url, CONNECTIONS, { idleS })
   let sent = 0
   const over =
     (connection: postgres.Sql | postgres.TransactionSql): RunStatement =>
@@ -80,7 +82,7 @@ export const openPostgres = async (url: string, listenerCheckMs = LISTENER_CHECK
     ...queriesOver((statement) => withinDeadline(run(statement))),
     transaction: (work, ms) => transactionOn(client, work, ms),
     unhurried: async (work, ms) => {
-      const own = open(url, 1, false)
+      const own = open(url, 1, { hurried: false })
       return transactionOn(own, work, ms).finally(() => own.end({ timeout: 5 }))
     },
     listen: async (onMessage, onListening) => {

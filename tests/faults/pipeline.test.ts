@@ -1,6 +1,8 @@
 // More statements at once than the connections to Postgres take, or fewer.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Queries } from '../../db/database.ts'
 import { openPostgres } from '../../db/postgres.ts'
+import { soon } from '../support/parley.ts'
 import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
 
 const CONNECTIONS = 16
@@ -43,6 +45,40 @@ test('one statement after another goes to one connection, whose backend has its 
     expect(backends.size).toBe(1)
   } finally {
     await pool.close()
+    await drop()
+  }
+})
+
+test('the connections of a burst go back when they have rested, and nothing is lost to one that goes', async () => {
+  const { url, drop } = await freshDatabase(database.url)
+  const [rested, hasty, other] = [
+    await openPostgres(url, undefined, 0.3),
+    await openPostgres(url, undefined, 0.01),
+    await openPostgres(url),
+  ]
+  const backends = async () => {
+    const [row] = await other.query<{ n: number }>(
+      `select count(*)::int as n from pg_stat_activity where datname = current_database() and query like '%the burst%' and pid <> pg_backend_pid()`,
+    )
+    return row!.n
+  }
+  const burst = () => Promise.all(Array.from({ length: CONNECTIONS }, () => rested.query('select pg_sleep(0.1) as "the burst"')))
+  try {
+    for (let n = 0; n < 2; n++) {
+      await burst()
+      expect(await backends()).toBe(CONNECTIONS)
+      await soon('they have gone back', async () => (await backends()) === 0)
+    }
+    const told = await Promise.all(
+      Array.from({ length: 400 }, async (_, n) => {
+        await Bun.sleep(Math.random() * 1_000)
+        const say = ({ query }: Queries) => query<{ n: number }>('select $1::int as n', [n])
+        return (await (n % 2 ? say(hasty) : hasty.transaction(say)))[0]!.n
+      }),
+    )
+    expect(told).toEqual(Array.from({ length: 400 }, (_, n) => n))
+  } finally {
+    await Promise.all([rested, hasty, other].map((pool) => pool.close()))
     await drop()
   }
 })
