@@ -6,7 +6,7 @@ import type { PurgeAnswer, PurgeOrder } from '../process/purge.ts'
 
 export const USAGE = `Use it as one of these; without --yes it says what it would delete, and deletes nothing:
   bun run purge SESSION… [--yes]                           these sessions, with all that was said and done in them
-  bun run purge --older-than DAYS --rooms [--yes]          rooms whose last event is older than so many days
+  bun run purge --older-than DAYS --rooms [--yes]          rooms whose last event and last edit of the document are older than so many days
   bun run purge --older-than DAYS --traces [--yes]         imported transcripts, likewise`
 
 /** What is to be purged. Throws BadConfig, whose message says how the command is used. */
@@ -39,10 +39,7 @@ const parsed = (words: string[]) => {
 /** A line for each session, and what came of it or would. */
 export const purgeReport = ({ sessions, unknown, purged }: PurgeAnswer, { yes }: PurgeOrder): string =>
   [
-    ...sessions.map(
-      ({ id, title, source, last, events, kept_for }) =>
-        `${id}  ${source}  last event ${last}  ${events} events  ${JSON.stringify(title)}${kept_for > 0 ? `  (its row stays: ${kept_for} came from it)` : ''}`,
-    ),
+    ...sessions.map(lineOf),
     ...unknown.map((id) => `${id}  no such session`),
     yes
       ? `Purged ${purged} session(s). Backups and exports that you made still have them, and other sessions what they took from them: answers of children, what forks and resumed sessions began with.`
@@ -50,3 +47,15 @@ export const purgeReport = ({ sessions, unknown, purged }: PurgeAnswer, { yes }:
         ? 'Nothing would be deleted.'
         : `This would delete ${sessions.length} session(s) for good, and deleted nothing. Add --yes to do it; a backup first keeps a copy (bun run backup FILE, or pg_dump of Postgres).`,
   ].join('\n')
+
+const lineOf = ({ id, title, source, last, events, decisions, open_action_items, kept_for }: PurgeAnswer['sessions'][number]): string => {
+  const records = [
+    ...(decisions > 0 ? [`${decisions} decision(s) in force`] : []),
+    ...(open_action_items > 0 ? [`${open_action_items} open action item(s)`] : []),
+  ]
+  return [
+    `${id}  ${source}  last ${last}  ${events} events  ${JSON.stringify(title)}`,
+    ...(records.length > 0 ? [`(with ${records.join(' and ')})`] : []),
+    ...(kept_for > 0 ? [`(its row stays: ${kept_for} came from it)`] : []),
+  ].join('  ')
+}

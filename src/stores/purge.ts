@@ -12,22 +12,33 @@ export interface Purgeable {
   id: string
   title: string
   source: string
-  last: string // the time of its last event, or of its beginning
+  last: string // the time of its last event or edit of its document, or of its beginning
   events: number
+  /** In force. */
+  decisions: number
+  open_action_items: number
   /** Sessions that came from it: its row stays for them. */
   kept_for: number
 }
 
-const COLUMNS = `s.id, s.title, s.source, coalesce(s.last_event_at, s.created_at) as last, s.last_sequence as events, (
+// An edit of the document is no event.
+const LAST = `greatest(coalesce(s.last_event_at, s.created_at),
+  (select written_at from session_doc_history where session_id = s.id order by version desc limit 1))`
+
+const COLUMNS = `s.id, s.title, s.source, ${LAST} as last, s.last_sequence as events,
+  (select count(*)::int from decisions where session_id = s.id and withdrawn_at is null) as decisions,
+  (select count(*)::int from items where session_id = s.id and kind = 'action' and status in ('open', 'claimed')) as open_action_items, (
   select count(*)::int from sessions o where o.id <> s.id and (o.parent_session_id = s.id or o.forked_from_session_id = s.id
     or o.resumed_from_session_id = s.id or o.series_id = s.id)) as kept_for`
 
-const OLDER = 'coalesce(s.last_event_at, s.created_at) < now() - make_interval(days => $2)'
+const THEN = 'now() - make_interval(days => $2)'
+const OLDER = `coalesce(s.last_event_at, s.created_at) < ${THEN}
+  and not exists (select from session_doc_history where session_id = s.id and written_at >= ${THEN})`
 
 export const purgeableById = ({ query }: Queries, ids: readonly string[]): Promise<Purgeable[]> =>
   query(`select ${COLUMNS} from sessions s where s.id = any($1::uuid[]) and s.purged_at is null order by last`, [plainArray(ids)])
 
-/** Sessions whose last event is older than so many days: rooms, imported traces, or both. There may be very many. */
+/** Sessions in which nothing has happened for so many days: rooms, imported traces, or both. There may be very many. */
 export const purgeableByAge = ({ query }: Queries, days: number, kinds: readonly ('rooms' | 'traces')[]): Promise<Purgeable[]> =>
   query(
     `select ${COLUMNS} from sessions s where s.purged_at is null and case s.source when 'room' then $1::bool else $3::bool end
@@ -35,7 +46,7 @@ export const purgeableByAge = ({ query }: Queries, days: number, kinds: readonly
     [kinds.includes('rooms'), days, kinds.includes('traces')],
   )
 
-/** Is its last event still older than so many days? Without a number of days, always. The caller holds the session's lock. */
+/** Has still nothing happened in it for so many days? Without a number of days, always true. The caller holds the session's lock. */
 export const isStillOld = async ({ query }: Queries, id: string, days: number | undefined): Promise<boolean> => {
   if (days === undefined) return true
   return (await query(`select from sessions s where s.id = $1 and ${OLDER}`, [id, days])).length > 0

@@ -103,6 +103,9 @@ onEveryEngine((parley, engine) => {
     const nora = await personAt(parley())
     const proposed = await done(alex('propose_decision', { title: 'A secret', description: 'It is so.' }, keyed()))
     const { proposal } = await done(nora('records.resolve_approval', { proposal_id: proposed.id, action: 'approve' }, keyed()))
+    const item = await done(alex('propose_action_item', { title: 'Keep a secret' }, keyed()))
+    await done(nora('records.resolve_approval', { proposal_id: item.id, action: 'approve' }, keyed()))
+    expect(purgeReport(await order(id), purgeArguments([id]))).toContain('(with 1 decision(s) in force and 1 open action item(s))')
     await done(nora('records.withdraw_record', { record_id: proposal.record_id, reason: 'No more.' }, keyed()))
     const agent = await controlScene(parley())
     await agent.start('Find the secret.', { idempotency_key: crypto.randomUUID() })
@@ -334,15 +337,24 @@ onEveryEngine((parley, engine) => {
   test('by age, rooms and traces apart', async () => {
     const old = await room(call(), { title: 'Old' })
     const trace = await room(call(), { title: 'Old trace' })
+    const edited = await room(call(), { title: 'Old, and edited' }) // which is no event
+    await done(edited.alex('update_session_doc', { content: '# The plan', expected_version: 0 }))
     const age = (id: string, source: string) =>
       parley().database.query(`update sessions set last_event_at = now() - interval '91 days', source = $2 where id = $1`, [id, source])
     await age(old.id, 'room')
+    await age(edited.id, 'room')
     await age(trace.id, 'claude-code')
     const titles = async (...words: string[]) => (await order('--older-than', ...words)).sessions.map(({ title }) => title)
     expect(await titles('90', '--rooms')).toEqual(['Old'])
     expect(await titles('90d', '--traces')).toEqual(['Old trace'])
     expect((await titles('90', '--traces', '--rooms')).toSorted()).toEqual(['Old', 'Old trace'])
     expect(await titles('92', '--rooms')).toEqual([])
+    const [preview] = (await order(edited.id)).sessions
+    expect(Date.now() - Date.parse(preview!.last)).toBeLessThan(86_400_000)
+    await parley().database.query(`update session_doc_history set written_at = now() - interval '91 days' where session_id = $1`, [
+      edited.id,
+    ])
+    expect((await titles('90', '--rooms')).toSorted()).toEqual(['Old', 'Old, and edited'])
     expect(await order('--older-than', '90', '--traces', '--yes')).toMatchObject({ purged: 1 })
     expect((await old.alex('get_session')).ok).toBe(true)
     expect((await trace.alex('get_session')).body.code).toBe('unauthorized')
