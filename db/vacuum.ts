@@ -18,11 +18,14 @@ const unlessUnderWay = (error: unknown) => {
 }
 
 /** Makes what was deleted room for what comes, on PGlite; Postgres does that by itself. */
-export const vacuumAll = async ({ engine, query }: Database): Promise<void> => {
+export const vacuumAll = async ({ engine, query, checkpoint }: Database): Promise<void> => {
   if (engine !== 'pglite') return
   const tables = await query<{ name: string }>(
     `select relname as name from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace order by name`,
   )
   // One table at a time, so that other statements can run in between.
-  for (const { name } of tables) await query(`vacuum (analyze) ${name}`).catch(unlessUnderWay)
+  for (const { name } of tables) {
+    await checkpoint?.() // a vacuum may write as much journal as its table is large
+    await query(`vacuum (analyze) ${name}`).catch(unlessUnderWay)
+  }
 }

@@ -7,6 +7,7 @@ import { topicOf } from '../log/topics.ts'
 import { forgetEvents, lockIndex } from '../search/forget.ts'
 import {
   cutLog,
+  cutVersions,
   deleteOpenAnswers,
   deleteSession,
   isStillOld,
@@ -38,7 +39,7 @@ export interface PurgeAnswer {
 
 const MAY_TAKE_MS = 30 * 60_000 // for what reads all sessions, or waits for whoever indexes
 // A trace can have a million events, and whatever else needs the database or the index waits for a piece.
-const PIECE = { pglite: { events: 50, bytes: 32 * 1024 }, postgres: { events: 500, bytes: 256 * 1024 } }
+const PIECE = { pglite: { rows: 50, bytes: 32 * 1024 }, postgres: { rows: 500, bytes: 256 * 1024 } }
 
 /** Finds what an order names, and with `yes` deletes it, a session at a time. A purge that was interrupted is run again: the session that it
  *  was at is archived then, and has the beginning of its log. */
@@ -74,15 +75,17 @@ const purgeOne = async ({ database, publishTopic }: Services, id: string, days: 
   return gone
 }
 
-// Deletes a piece of the session's log, from its end, from the log and the index alike. False when what is left is a piece, which goes with
-// the session.
+// Deletes a piece of the session's log, from its end, from the log and the index alike, and then of its document's versions, from their
+// beginning. False when what is left of each is a piece, which goes with the session.
 const shorten = (database: Database, id: string, days: number | undefined): Promise<boolean> =>
   database.unhurried(async (tx) => {
     await lockIndex(tx)
     const session = await lockSession(tx, id)
     if (!(await isStillOld(tx, id, days))) return false
-    const end = session?.purgedAt === null ? await logEndOf(tx, id, PIECE[database.engine]) : undefined
-    if (!end || end.after === 0) return false
+    if (session?.purgedAt !== null) return false
+    const piece = PIECE[database.engine]
+    const end = await logEndOf(tx, id, piece)
+    if (!end || end.after === 0) return cutVersions(tx, id, piece)
     await forgetEvents(tx, id, end)
     await cutLog(tx, id, end)
     return true

@@ -136,11 +136,13 @@ interface EditRange {
   upTo?: number | undefined // version
 }
 
-// A binary search over the versions, which have no gap and are in the order of time: there is no index on time, and 13 steps find one
-// among 5,000 versions without reading a text. `first` ends with the last version before time $2, `until` with the last before $3.
+// A binary search over the versions, which are in the order of time and have no gap (of a purge that was cut short the oldest are missing):
+// there is no index on time, and 13 steps find one among 5,000 versions without reading a text. `first` ends with the last version before
+// time $2, `until` with the last before $3.
 const boundary = (name: string, time: string) => `
 ${name}(lo, hi) as (
-  select 0, version from session_docs where session_id = $1 and ${time}::timestamptz is not null
+  select coalesce((select min(version) - 1 from session_doc_history where session_id = $1), 0), version
+  from session_docs where session_id = $1 and ${time}::timestamptz is not null
   union all
   select case when written_at < ${time} then version else lo end, case when written_at < ${time} then hi else version - 1 end
   from ${name} join session_doc_history on session_id = $1 and version = (lo + hi + 1) / 2 where lo < hi

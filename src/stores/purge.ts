@@ -85,10 +85,16 @@ export interface LogEnd {
   unindexed: number
 }
 
-const UNLIMITED = { events: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER }
+/** How much is deleted at a time. */
+export interface Piece {
+  rows: number
+  bytes: number
+}
+
+const UNLIMITED: Piece = { rows: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER }
 
 /** The newest events of a session, at most so many and of so many bytes, but the last one always; undefined when it has none. */
-export const logEndOf = async ({ query }: Queries, id: string, { events, bytes } = UNLIMITED): Promise<LogEnd | undefined> => {
+export const logEndOf = async ({ query }: Queries, id: string, { rows, bytes } = UNLIMITED): Promise<LogEnd | undefined> => {
   const [end] = await query<LogEnd | { after: null }>(
     `with newest as (
        select sequence, turn, type, sum(size) over (order by sequence desc) - size as before
@@ -99,7 +105,7 @@ export const logEndOf = async ({ query }: Queries, id: string, { events, bytes }
      select min(sequence) - 1 as after, jsonb_agg(distinct turn) as turns, (count(*) filter (where sequence > through))::int as unindexed,
        (count(*) filter (where sequence <= through and ${MESSAGE}))::int as messages
      from newest, indexed where before < $3::int8`,
-    [id, events, bytes],
+    [id, rows, bytes],
   )
   return end && end.after !== null ? end : undefined
 }
@@ -122,6 +128,24 @@ export const cutLog = async ({ query }: Queries, id: string, { after }: LogEnd):
   )
   await query('update acks set cursor = $2 where session_id = $1 and cursor > $2', [id, after])
   await query('update loops set released_through = $2 where session_id = $1 and released_through > $2', [id, after])
+}
+
+const CUT_VERSIONS = `
+with oldest as (
+  select version, sum(octet_length(content)) over (order by version) - octet_length(content) as before
+  from (select version, content from session_doc_history where session_id = $1 order by version limit $2::int8) first
+), piece as (
+  select max(version) as through from oldest where before < $3::int8
+)
+delete from session_doc_history where session_id = $1 and version <= (select through from piece)
+  and exists (select from session_doc_history where session_id = $1 and version > (select through from piece)) returning version`
+
+/** Deletes the oldest versions of a session's document, at most so many and of so many bytes, but the first one always; the document stays.
+ *  The session takes nothing more then. False when these are all that are left. The caller holds its lock. */
+export const cutVersions = async ({ query }: Queries, id: string, { rows, bytes }: Piece): Promise<boolean> => {
+  const gone = await query(CUT_VERSIONS, [id, rows, bytes])
+  if (gone.length > 0) await query('update sessions set archived_at = coalesce(archived_at, clock_timestamp()) where id = $1', [id])
+  return gone.length > 0
 }
 
 /** Deletes the session's rows, all but those of the search index of events and those of `deleteOpenAnswers`. False when it is gone already. */

@@ -12,6 +12,7 @@ import { claudeLine, dataFile, eventsOf, importFile, sessionRow } from '../suppo
 import { controlScene } from '../support/control-scene.ts'
 import { holdLock } from '../support/held-lock.ts'
 import type { Services } from '../../src/process/services.ts'
+import { documentVersions, editsIn, readDocument } from '../../src/stores/documents.ts'
 import { purgeArguments, purgeReport } from '../../src/cli/purge.ts'
 
 const TABLES_WITHOUT = ['sessions'] // which may keep a row
@@ -227,6 +228,30 @@ onEveryEngine((parley, engine) => {
     // With a key, so that the database numbers each.
     while ((await end()) < before) await done(bea('post_message', { content: { text: 'Again.' } }, { key: crypto.randomUUID() }))
     await refused(alex('post_message', { content: { text: 'Did nobody speak?' }, expected_cursor: before - 1 }), 'unread')
+  })
+
+  test('the versions of its document go in pieces too, the oldest first: cut short, it has the newest, and the document', async () => {
+    const { id } = await room(call())
+    const { database, services } = parley()
+    await database.query(
+      `insert into session_doc_history (session_id, version, content, written_by, written_at)
+       select $1, v, repeat('line ', 20000), 'Alex', now() - (20 - v) * interval '1 hour' from generate_series(1, 20) v`,
+      [id],
+    )
+    await database.query(`update session_docs set version = 20, content = 'The plan' where session_id = $1`, [id])
+    let left = engine === 'pglite' ? 16 : 6 // the first deletes answers; a piece is one version there, and three here
+    const ending: typeof database = {
+      ...database,
+      unhurried: (...args) => (left-- > 0 ? database.unhurried(...args) : Promise.reject(new Error('ended'))),
+    }
+    await expect(purge({ ...services, database: ending }, purgeArguments([id, '--yes']))).rejects.toThrow('ended')
+    expect((await documentVersions(database, id, undefined, 30)).map(({ version }) => version)).toEqual([20, 19, 18, 17, 16])
+    expect(await readDocument(database, id)).toEqual({ content: 'The plan', version: 20 })
+    const since = new Date(Date.now() - 90 * 60_000).toISOString()
+    expect((await editsIn(database, id, { since })).map(({ to }) => to)).toEqual([19, 20])
+    expect((await sessionRow(parley(), id)).archived_at).not.toBeNull()
+    expect(await order(id, '--yes')).toMatchObject({ purged: 1 })
+    expect(await rowsAbout(parley(), id)).toEqual([])
   })
 
   const progressOf = (id: string) =>

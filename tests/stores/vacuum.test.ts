@@ -22,10 +22,15 @@ test('the embedded database is vacuumed and analysed after growth, and only then
   await database.close()
 })
 
-test('each table is vacuumed, whatever is added', async () => {
+test('each table is vacuumed, whatever is added, and the journal bounded before each', async () => {
   const database = await embeddedDatabase()
   await database.query('create table a_new_one (id int)')
-  await vacuumAll(database)
+  const vacuumed: string[] = []
+  let sent = 0
+  const checkpoint = async () => void vacuumed.push(`after ${sent}`)
+  const query: typeof database.query = (text, params) => (text.startsWith('vacuum') && sent++, database.query(text, params))
+  await vacuumAll({ ...database, query, checkpoint })
+  expect(vacuumed).toEqual(Array.from({ length: sent }, (_, n) => `after ${n}`))
   const never = await database.query<{ name: string }>(
     `select relname as name from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace and reltuples < 0`,
   )
