@@ -134,7 +134,11 @@ const backup = async (config: Config, words: string[], { env, folder }: Machine)
 const purgeSessions = async (config: Config, log: Log, words: string[], { env }: Machine) => {
   const order = purgeArguments(words)
   const server = await servingHere(config, env)
-  if (server) return console.log(purgeReport(await command<PurgeAnswer>(server, 'purge', order), order))
+  if (server) {
+    const answer = await command<PurgeAnswer>(server, 'purge', order)
+    if (answer.cut_short) throw endedEarly(server.url)
+    return console.log(purgeReport(answer, order))
+  }
   return once(config, log, async (services) => console.log(purgeReport(await purge(services, order), order)))
 }
 

@@ -35,34 +35,48 @@ export interface PurgeAnswer {
   /** Ids that no session has, or that were purged before. */
   unknown: string[]
   purged: number
+  /** It ended before it was done. */
+  cut_short?: true
 }
 
 const MAY_TAKE_MS = 30 * 60_000 // for what reads all sessions, or waits for whoever indexes
 // A trace can have a million events, and whatever else needs the database or the index waits for a piece.
 const PIECE = { pglite: { rows: 50, bytes: 32 * 1024 }, postgres: { rows: 500, bytes: 256 * 1024 } }
 
-/** Finds what an order names, and with `yes` deletes it, a session at a time. A purge that was interrupted is run again: the session that it
- *  was at is archived then, and has the beginning of its log. */
-export const purge = async (services: Services, { ids, days, kinds, yes }: PurgeOrder): Promise<PurgeAnswer> => {
-  const { database } = services
+type GoesOn = () => boolean
+
+/** Finds what an order names, and with `yes` deletes it, a session at a time. A purge that was interrupted, or that `goesOn` has ended between
+ *  two pieces, is run again: the session that it was at is archived then, and has the beginning of its log. */
+export const purge = async (
+  services: Services,
+  { ids, days, kinds, yes }: PurgeOrder,
+  goesOn: GoesOn = () => true,
+): Promise<PurgeAnswer> => {
+  const { database, log, stopping } = services
   const named = ids.length > 0 ? await purgeableById(database, ids) : []
   const old = days === undefined ? [] : await database.unhurried((tx) => purgeableByAge(tx, days, kinds), MAY_TAKE_MS)
   const found = [...new Map([...named, ...old].map((session) => [session.id, session])).values()]
   const going = yes ? found.map(({ id }) => id) : []
-  if (going.length > 0) await database.unhurried((tx) => deleteOpenAnswers(tx, going), MAY_TAKE_MS)
+  const unknown = ids.filter((id) => !named.some((session) => session.id === id))
+  if (going.length === 0) return { sessions: found, unknown, purged: 0 }
+  log('info', 'a purge begins', { sessions: going.length })
+  await database.unhurried((tx) => deleteOpenAnswers(tx, going), MAY_TAKE_MS)
   const byName = new Set(named.map(({ id }) => id))
   let purged = 0
-  for (const id of going) if (await purgeOne(services, id, byName.has(id) ? undefined : days)) purged++
-  if (purged > 0) await vacuumAll(database)
-  return { sessions: found, unknown: ids.filter((id) => !named.some((session) => session.id === id)), purged }
+  for (const id of going) if (goesOn() && (await purgeOne(services, id, byName.has(id) ? undefined : days, goesOn))) purged++
+  if (purged > 0 && !stopping.aborted) await vacuumAll(database)
+  const cut = !goesOn()
+  log('info', cut ? 'a purge was cut short' : 'a purge is done', { sessions: purged })
+  return { sessions: found, unknown, purged, ...(cut && { cut_short: true }) }
 }
 
 // A session that is found by its age alone stays where something has happened in it since: many take hours.
-const purgeOne = async ({ database, publishTopic }: Services, id: string, days: number | undefined): Promise<boolean> => {
-  while (await shorten(database, id, days)) {
+const purgeOne = async ({ database, publishTopic }: Services, id: string, days: number | undefined, goesOn: GoesOn): Promise<boolean> => {
+  while (goesOn() && (await shorten(database, id, days))) {
     publishTopic(topicOf(CUT_KIND, id), Date.now())
     await pause()
   }
+  if (!goesOn()) return false
   const gone = await database.unhurried(async (tx) => {
     await lockIndex(tx)
     await lockSession(tx, id)

@@ -50,6 +50,7 @@ const PURGE = ['purge', '--older-than', '1', '--rooms', '--yes']
 const IMPORT = ['import', files.write('cut.jsonl', '{}\n')]
 const LINES = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'
 const CUT = 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"out":'
+const SHORT = '{"sessions":[],"unknown":[],"purged":0,"cut_short":true}'
 const PAGE = 'content-length: 15\r\n\r\n<p>Hello.</p>\r\n'
 
 /** Runs a command beside a server that says this to whatever it is asked, and ends. */
@@ -71,6 +72,7 @@ const runBeside = async (answer: string, words: string[]) => {
 test.each([
   [PURGE, ''],
   [PURGE, CUT],
+  [PURGE, `HTTP/1.1 200 OK\r\ncontent-length: ${SHORT.length}\r\n\r\n${SHORT}`],
   [['key', 'list'], CUT],
   [['operator-key'], CUT],
   [['runner'], CUT],

@@ -11,6 +11,7 @@ import { PURGED } from '../../src/rooms/handoff.ts'
 import { claudeLine, dataFile, eventsOf, importFile, sessionRow } from '../support/transcripts.ts'
 import { controlScene } from '../support/control-scene.ts'
 import { holdLock } from '../support/held-lock.ts'
+import { CUT_KIND } from '../../src/process/publish.ts'
 import type { Services } from '../../src/process/services.ts'
 import { documentVersions, editsIn, readDocument } from '../../src/stores/documents.ts'
 import { purgeArguments, purgeReport } from '../../src/cli/purge.ts'
@@ -251,6 +252,31 @@ onEveryEngine((parley, engine) => {
     expect((await editsIn(database, id, { since })).map(({ to }) => to)).toEqual([19, 20])
     expect((await sessionRow(parley(), id)).archived_at).not.toBeNull()
     expect(await order(id, '--yes')).toMatchObject({ purged: 1 })
+    expect(await rowsAbout(parley(), id)).toEqual([])
+  })
+
+  test('one whose command has hung up, or whose server stops, ends with the piece that it is at, and the log says so', async () => {
+    const { id } = await long()
+    await indexed(parley())
+    const other = await parley().beside({}, { commandSecret: 's' })
+    const command = new AbortController()
+    other.services.onTopic(CUT_KIND, () => command.abort()) // once a piece is gone
+    const ask = async (signal?: AbortSignal) => {
+      const headers = { authorization: 'Bearer s' }
+      const body = JSON.stringify(purgeArguments([id, '--yes']))
+      const answer = await other.send('/api/commands/purge', { method: 'POST', headers, body, ...(signal && { signal }) })
+      return answer.json()
+    }
+    expect(await ask(command.signal)).toMatchObject({ purged: 0, cut_short: true })
+    const { last_sequence: end } = await sessionRow(parley(), id)
+    expect([end > 0, end < 150]).toEqual([true, true])
+    const said = other.logged.filter((line) => line.includes('a purge '))
+    expect(said).toEqual([expect.stringContaining('a purge begins'), expect.stringContaining('a purge was cut short')])
+    other.services.drain()
+    expect(await ask()).toMatchObject({ purged: 0, cut_short: true })
+    expect((await sessionRow(parley(), id)).last_sequence).toBe(end)
+    await other.close()
+    expect(await order(id, '--yes')).not.toHaveProperty('cut_short')
     expect(await rowsAbout(parley(), id)).toEqual([])
   })
 

@@ -34,7 +34,8 @@ export const commandRoutes = (services: Services, secret: string, program: Clien
       const order = purgeOrder.safeParse(parseJson(await bodyText(c.req.raw, PATH_LIMIT)))
       if (!order.success) return unknownCommand()
       c.env?.untimed?.()
-      return json(await purge(services, order.data))
+      const goesOn = () => !c.req.raw.signal.aborted && !services.stopping.aborted // who gave the order may have thought better of it
+      return json(await purge(services, order.data, goesOn))
     })
     .post('/commands/backup', async (c) => {
       const { to } = parseJson(await bodyText(c.req.raw, PATH_LIMIT)) as { to: string }
