@@ -175,8 +175,8 @@ const WAITS: Mutant[] = [
     name: 'wait: the sweep wakes nobody',
     breaks: 'a lost notification costs five seconds at most',
     file: 'src/process/jobs.ts',
-    from: `if (woken !== undefined && last_sequence > woken) grew(id, last_sequence)`,
-    to: `void [woken, grew]`,
+    from: `if (woken !== undefined && last_sequence > woken) onGrown(id, last_sequence)`,
+    to: `void [woken, onGrown]`,
     tests: tests('stores/log'),
   },
   {
