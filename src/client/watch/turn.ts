@@ -5,13 +5,16 @@ import { parseToken } from '../../core/ids.ts'
 import { OWN, parleyFolder, readOwn, reasonOf, writeOwn } from '../folder.ts'
 import { Stop } from '../machine.ts'
 import { isRunning, processOf, sameProcess, type Process } from './processes.ts'
-import type { Entry } from './sessions.ts'
 
-const fileOf = (home: string, { team_id }: Entry): string => join(parleyFolder(home), 'sessions', `${parseToken(team_id)!.handle}.watch`)
+interface Team {
+  team_id: string
+}
+
+const fileOf = (home: string, { team_id }: Team): string => join(parleyFolder(home), 'sessions', `${parseToken(team_id)!.handle}.watch`)
 
 /** Takes the watch of a team, unless a process that is still running has it. */
-export const takeWatch = (home: string, entry: Entry, pid: number): boolean => {
-  const file = fileOf(home, entry)
+export const takeWatch = (home: string, team: Team, pid: number): boolean => {
+  const file = fileOf(home, team)
   const own = ownProcess(pid)
   for (let tries = 0; tries < 2; tries++) {
     if (wrote(file, own)) return true
@@ -24,19 +27,19 @@ export const takeWatch = (home: string, entry: Entry, pid: number): boolean => {
 }
 
 /** Takes the watch of a team, whoever has it. Throws Stop where that cannot be written. */
-export const takeOver = (home: string, entry: Entry, pid: number): void => writeOwn(fileOf(home, entry), ownProcess(pid))
+export const takeOver = (home: string, team: Team, pid: number): void => writeOwn(fileOf(home, team), ownProcess(pid))
 
 /** Whether this process has the watch of a team still. */
-export const hasWatch = (home: string, entry: Entry, pid: number): boolean => readOwn<Process>(fileOf(home, entry))?.pid === pid
+export const hasWatch = (home: string, team: Team, pid: number): boolean => readOwn<Process>(fileOf(home, team))?.pid === pid
 
 /** Whether a process that is running has the watch of a team. */
-export const isWatched = (home: string, entry: Entry): boolean => {
-  const owner = readOwn<Process>(fileOf(home, entry))
+export const isWatched = (home: string, team: Team): boolean => {
+  const owner = readOwn<Process>(fileOf(home, team))
   return owner !== undefined && isRunning(owner)
 }
 
 /** Gives the watch of a team back, unless another process has it by now. */
-export const giveWatchBack = (home: string, entry: Entry, pid: number): void => removeOf(fileOf(home, entry), ownProcess(pid))
+export const giveWatchBack = (home: string, team: Team, pid: number): void => removeOf(fileOf(home, team), ownProcess(pid))
 
 const ownProcess = (pid: number): Process => processOf(pid) ?? { pid, start: '' }
 
