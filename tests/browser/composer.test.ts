@@ -78,7 +78,12 @@ describe.each([
 })
 
 describe('line breaks', () => {
-  const lines = (page: Page, selector: string) => page.locator(selector).evaluate((element) => (element as HTMLElement).innerText)
+  // Before a page's first frames its rows, which have content-visibility, show nothing.
+  const lines = (page: Page, selector: string) =>
+    page.locator(selector).evaluate(async (element) => {
+      await new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)))
+      return (element as HTMLElement).innerText
+    })
 
   test('of a message are kept, in paragraphs, items and quotes, with nothing added between them', () =>
     usingAsRobin(WIDE, async (page) => {
