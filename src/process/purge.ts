@@ -63,9 +63,15 @@ export const purge = async (
   await database.unhurried((tx) => deleteOpenAnswers(tx, going), MAY_TAKE_MS)
   const byName = new Set(named.map(({ id }) => id))
   let purged = 0
-  for (const id of going) if (goesOn() && (await purgeOne(services, id, byName.has(id) ? undefined : days, goesOn))) purged++
+  let left = going.length
+  for (const id of going) {
+    const isGone = goesOn() && (await purgeOne(services, id, byName.has(id) ? undefined : days, goesOn))
+    if (isGone) purged++
+    else if (!goesOn()) break
+    left--
+  }
+  const cut = left > 0
   if (purged > 0 && !stopping.aborted) await vacuumAll(database)
-  const cut = !goesOn()
   log('info', cut ? 'a purge was cut short' : 'a purge is done', { sessions: purged })
   return { sessions: found, unknown, purged, ...(cut && { cut_short: true }) }
 }

@@ -137,7 +137,7 @@ interface EditRange {
 }
 
 // A binary search over the versions, which are in the order of time and have no gap (of a purge that was cut short the oldest are missing):
-// there is no index on time, and 13 steps find one among 5,000 versions without reading a text. `first` ends with the last version before
+// no index has the times of a session, and 13 steps find one among 5,000 versions without reading a text. `first` ends with the last version before
 // time $2, `until` with the last before $3.
 const boundary = (name: string, time: string) => `
 ${name}(lo, hi) as (

@@ -180,9 +180,10 @@ onOneEngine((parley) => {
        select $1, 5000 + sequence, gen_random_uuid(), 1, 5000 + sequence, 'chat', 'person', 'Ines', '{"text":"Yes."}', 20, id, now() from asked`,
       [id, alex.handle],
     )
-    const { byPerson } = await readAsked(database)
+    const { byPerson, open } = await readAsked(database)
+    const again = await readAsked(database, open)
     await database.query('delete from events where session_id = $1 and sequence > 1000', [id])
-    expect(byPerson.get('ines')?.map(({ text }) => text)).toEqual(['Ship it?'])
+    for (const read of [byPerson, again.byPerson]) expect(read.get('ines')?.map(({ text }) => text)).toEqual(['Ship it?'])
   })
 
   test('an exported session that is imported still has whom it asks', async () => {

@@ -114,6 +114,7 @@ const tell = async (machine: Machine, before: Entry, notice: string, holding: Ho
     const now = entryNow(home, before)
     const peek = now && (await peekNow(now, holding))
     if (!isClosed && !isKept(home, before)) return
+    if (peek === 'refused') return // the next peek that is held sees to it, and tells of the message once the hub takes the team again
     isClosed ||= peek?.closed === true
     if (isClosed) dropEntry(home, before)
     const isRead = peek !== undefined && (isClosed ? peek.unread : left(peek, holding)) === 0

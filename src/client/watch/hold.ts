@@ -64,12 +64,11 @@ const noted = (home: string, entry: Entry, what: Pick<Entry, 'told'> | Pick<Entr
   return now
 }
 
-/** What there is for the team now, by a peek that is not held and so takes no wake; undefined while the hub does not answer
- *  or refuses the team. */
-export const peekNow = async (entry: Entry, holding: Holding): Promise<Peek | undefined> => {
+/** What there is for the team now, by a peek that is not held and so takes no wake; undefined while the hub does not answer. */
+export const peekNow = async (entry: Entry, holding: Holding): Promise<Peek | 'refused' | undefined> => {
   try {
     const result = await peekAt(entry, asked({ ...holding, base: baseFor(entry, holding, 0) }, undefined, 0))
-    return isPeek(result) ? result : undefined
+    return result === 'refused' || isPeek(result) ? result : undefined
   } catch (error) {
     if (error instanceof Unreachable) return undefined
     throw error

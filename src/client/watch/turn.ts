@@ -10,6 +10,11 @@ interface Team {
   team_id: string
 }
 
+interface Owner extends Process {
+  /** Notices that another one has taken over, as programs of earlier versions do not. */
+  yields?: true
+}
+
 const fileOf = (home: string, { team_id }: Team): string => join(parleyFolder(home), 'sessions', `${parseToken(team_id)!.handle}.watch`)
 
 /** Takes the watch of a team, unless a process that is still running has it. */
@@ -26,8 +31,11 @@ export const takeWatch = (home: string, team: Team, pid: number): boolean => {
   return false
 }
 
-/** Takes the watch of a team, whoever has it. Throws Stop where that cannot be written. */
-export const takeOver = (home: string, team: Team, pid: number): void => writeOwn(fileOf(home, team), ownProcess(pid))
+/** Takes the watch of a team, unless a process that is still running has it and would not notice. Throws Stop where that cannot be written. */
+export const takeOver = (home: string, team: Team, pid: number): void => {
+  const owner = readOwn<Owner>(fileOf(home, team))
+  if (owner === undefined || owner.yields || !isRunning(owner)) writeOwn(fileOf(home, team), ownProcess(pid))
+}
 
 /** Whether this process has the watch of a team still. */
 export const hasWatch = (home: string, team: Team, pid: number): boolean => readOwn<Process>(fileOf(home, team))?.pid === pid
@@ -41,7 +49,7 @@ export const isWatched = (home: string, team: Team): boolean => {
 /** Gives the watch of a team back, unless another process has it by now. */
 export const giveWatchBack = (home: string, team: Team, pid: number): void => removeOf(fileOf(home, team), ownProcess(pid))
 
-const ownProcess = (pid: number): Process => processOf(pid) ?? { pid, start: '' }
+const ownProcess = (pid: number): Owner => ({ ...(processOf(pid) ?? { pid, start: '' }), yields: true })
 
 // Whoever takes a watch makes the file first, and writes its process into it after that.
 const WRITTEN_WITHIN_MS = 5_000

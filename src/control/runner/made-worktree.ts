@@ -42,7 +42,7 @@ export const madeWorktree = op({
     }
     const made = { path, repo_full_name: agent.orderedRepo!, branch, head, dirty: false, changed_files: 0 }
     const worktreeId = await saveWorktree(queries, runner_id, made, session.id)
-    await setAgent(queries, session.id, noOrder)
+    await setAgent(queries, session.id, { ...noOrder, orderedBranch: agent.orderedBranch })
     const queued = await openTasks(queries, session.id)
     await setAgentState(queries, session.id, { worktreeId, agentStatus: queued.length > 0 ? 'running' : 'idle' })
     context.moved(runnerTopic(runner_id), Date.now())

@@ -11,16 +11,20 @@ export interface Asked {
   byPerson: ReadonlyMap<string, AskedView[]>
   /** Their messages. */
   ids: ReadonlySet<string>
+  /** The same, the newest first. */
+  open: readonly QuestionToPeople[]
 }
 
-export const NONE_ASKED: Asked = { byPerson: new Map(), ids: new Set() }
+export const NONE_ASKED: Asked = { byPerson: new Map(), ids: new Set(), open: [] }
 
-export const readAsked = async (queries: Queries): Promise<Asked> => {
-  const waiting = (await openQuestions(queries))
+/** `before`: the questions that were open when they were read last: of all others only the newest are looked at. Without it, all are. */
+export const readAsked = async (queries: Queries, before?: readonly QuestionToPeople[]): Promise<Asked> => {
+  const found = await (before ? openAmongNewest(queries, before) : openAmongAll(queries))
+  const waiting = found
     .toReversed()
     .flatMap(({ question, names }) => names.map((name) => ({ person: nameKey(name), id: question.id, view: askedViewOf(question) })))
   const byPerson = [...Map.groupBy(waiting, ({ person }) => person)].map(([person, own]) => [person, own.map(({ view }) => view)] as const)
-  return { byPerson: new Map(byPerson), ids: new Set(waiting.map(({ id }) => id)) }
+  return { byPerson: new Map(byPerson), ids: new Set(waiting.map(({ id }) => id)), open: found.map(({ question }) => question) }
 }
 
 interface OpenQuestion {
@@ -29,8 +33,16 @@ interface OpenQuestion {
   names: string[]
 }
 
+const openAmongNewest = async (queries: Queries, before: readonly QuestionToPeople[]): Promise<OpenQuestion[]> => {
+  const newest = await questionsToPeople(queries)
+  const last = newest[MOST_QUESTIONS - 1]
+  return stillOpen(queries, [...newest, ...before.filter((question) => last !== undefined && isOlder(question, last))])
+}
+
+const isOlder = (a: QuestionToPeople, b: QuestionToPeople): boolean => a.at < b.at || (a.at === b.at && a.id < b.id)
+
 // The newest first. Most questions have been answered, so that an open one may have many newer ones before it.
-const openQuestions = async (queries: Queries): Promise<OpenQuestion[]> => {
+const openAmongAll = async (queries: Queries): Promise<OpenQuestion[]> => {
   const open: OpenQuestion[] = []
   for (let last: QuestionToPeople | undefined; open.length < MOST_QUESTIONS;) {
     const questions = await questionsToPeople(queries, last)

@@ -12,6 +12,7 @@ const KIND = 'inbox'
 /** Moves when something in the inbox may have changed, at whichever instance. */
 export const INBOX = topicOf(KIND, 'all')
 const FRESH_MS = 1_000 // the number may also change without the topic: some things expire by themselves
+const ALL_ASKED_FRESH_MS = 60_000 // all questions: one beyond the newest is new only where its session goes on again
 const ASKED_FRESH_MS = 5_000 // questions move the topic, except one that a team at another instance withdraws
 
 export type Waiting = ReturnType<typeof createWaiting>
@@ -22,6 +23,7 @@ export const createWaiting = (services: Services) => {
   let known = 0
   let asked = NONE_ASKED
   let askedUntil = 0
+  let allAskedUntil = 0
   let freshUntil = 0
   let reading: Promise<void> | undefined
   services.onEvents((_, events) => {
@@ -34,12 +36,15 @@ export const createWaiting = (services: Services) => {
 
   const readAgain = (): Promise<void> => {
     const until = performance.now() + FRESH_MS
-    const questions = performance.now() < askedUntil ? asked : readAsked(database)
+    const isWhole = performance.now() >= allAskedUntil
+    const questions = performance.now() < askedUntil ? asked : readAsked(database, isWhole ? undefined : asked.open)
     const read = Promise.all([countWaiting(database, config.PERMISSION_WAIT), questions]).then((now) => {
       if (reading !== read) return // a later read has begun, and what it finds is newer
       ;[known, asked] = now
       freshUntil = until
-      if (questions instanceof Promise) askedUntil = until + ASKED_FRESH_MS
+      if (!(questions instanceof Promise)) return
+      askedUntil = until + ASKED_FRESH_MS
+      if (isWhole) allAskedUntil = until + ALL_ASKED_FRESH_MS
     })
     read.catch(() => {}).then(() => reading === read && (reading = undefined))
     return (reading = read)

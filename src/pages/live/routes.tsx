@@ -64,10 +64,10 @@ const stream = async (c: Http, { services, waiting }: Site, hubs: Hubs, id: stri
   if (after > session.lastSequence) refuseBeyondEnd('after', session.lastSequence)
   const atTheEnd = session.status === 'closed' && after >= session.lastConversationSequence
   if (atTheEnd && resumed !== undefined) return new Response(null, { status: 204 })
-  const ended = session.agenticTool === null ? '' : await endedLines(services, id, after)
   const left = openStream(c, services)
   if (c.req.method === 'HEAD') return (left(), new Response(null, { headers: SSE_HEADERS }))
-  const hub = await livingHub(hubs, id).catch((error) => (left(), Promise.reject(error)))
+  const reading = Promise.all([livingHub(hubs, id), session.agenticTool === null ? '' : endedLines(services, id, after)])
+  const [hub, ended] = await reading.catch((error) => (left(), Promise.reject(error)))
   c.env?.untimed?.()
   // Pages show the conversation alone: a cursor among later events of the trace stands for the conversation's last event.
   const cursor = Math.min(after, session.lastConversationSequence)

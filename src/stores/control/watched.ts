@@ -117,10 +117,15 @@ export const watchedTasks = async ({ query }: Queries, ids: string[], others: st
       )
 
 const ENDED_AFTER_SHOWN = 100 // as many as the rows that a page begins with
+const LOOKED_THROUGH = 1_000 // no index says when tasks ended
 
-/** The tasks of a session that ended after this sequence, those that began last. */
+/** The tasks of a session that ended after this sequence, of those that began last. */
 export const tasksEndedAfter = ({ query }: Queries, sessionId: string, sequence: number): Promise<WatchedTask[]> =>
-  query(`${TASKS} and t.end_sequence > $2 order by t.start_sequence desc limit ${ENDED_AFTER_SHOWN}`, [plainArray([sessionId]), sequence])
+  query(
+    `${TASKS} and t.end_sequence > $2 and t.id in (select id from tasks where session_id = $3 order by start_sequence desc limit ${LOOKED_THROUGH})
+     order by t.start_sequence desc limit ${ENDED_AFTER_SHOWN}`,
+    [plainArray([sessionId]), sequence, sessionId],
+  )
 
 export interface WatchedRequest {
   session_id: string
