@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openPglite } from '../../db/pglite.ts'
 import { emptyFolderAt, runServer, THIS_PROGRAM } from '../support/server.ts'
-import { FULL } from '../support/full.ts'
+import { FULL, shortOf } from '../support/full.ts'
 import { scratch } from '../support/transcripts.ts'
 
 const files = scratch()
@@ -30,10 +30,12 @@ const endedAt = async (words: string[], folder: string, DATA_DIR: string, begins
   return exit
 }
 
-test.each([
+const SIGNALS = [
   ['SIGINT', 130],
   ['SIGTERM', 143],
-] as const)(
+] as const
+
+test.each(shortOf(SIGNALS, 1))(
   'a backup that is ended by %s',
   async (signal, code) => {
     mkdirSync(place(signal))

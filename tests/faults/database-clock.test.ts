@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test }
 import { openPostgres } from '../../db/postgres.ts'
 import { leaseJob } from '../../src/control/runner/lease.ts'
 import { controlScene } from '../support/control-scene.ts'
-import { FULL } from '../support/full.ts'
+import { FULL, shortOf } from '../support/full.ts'
 import { done, startParley, type Parley } from '../support/parley.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -126,7 +126,7 @@ const CLOCKED: Record<string, () => Promise<Clocked>> = {
   },
 }
 
-describe.each(Object.keys(CLOCKED))('runners, on %s', (engine) => {
+describe.each(shortOf(Object.keys(CLOCKED), 1))('runners, on %s', (engine) => {
   let clocked: Clocked
   beforeAll(async () => void (clocked = await CLOCKED[engine]!()), 60_000)
   afterEach(() => clocked.reset())

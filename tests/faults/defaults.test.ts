@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { ANSWER_WITHIN_MS, type Database } from '../../db/database.ts'
 import { openPostgres } from '../../db/postgres.ts'
 import { emptyDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
-import { FULL } from '../support/full.ts'
+import { FULL, shortOf } from '../support/full.ts'
 import { holdLock } from '../support/held-lock.ts'
 import { runServer, startServer } from '../support/server.ts'
 import { expectFaultless } from './checker.ts'
@@ -172,12 +172,14 @@ test.skipIf(!FULL)(
   180_000,
 )
 
-test.each([
+const REFUSED: [string, RegExp][] = [
   [`search_path = ''`, /search_path .* begins with no schema for tables\. .* set search_path = public/],
   [`search_path = nowhere`, /search_path \(nowhere\) begins with no schema for tables/],
   [`search_path = pg_catalog, public`, /search_path .* begins with no schema for tables/],
   [`default_transaction_read_only = on`, /takes no writes: default_transaction_read_only is on\. Turn it off/],
-])(
+]
+
+test.each(shortOf(REFUSED, 1))(
   'with %s the start ends with a sentence',
   (setting, sentence) => withDatabase([`alter database DATABASE set ${setting}`], (url) => expectRefused(url, sentence)),
   180_000,

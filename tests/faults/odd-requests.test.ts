@@ -2,7 +2,7 @@
 // or a closed connection. Never a stack, and nothing in the log, which anybody could fill otherwise.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { DRAWN } from '../support/full.ts'
+import { DRAWN, shortOf } from '../support/full.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { dial } from './sockets.ts'
 
@@ -52,10 +52,12 @@ const expectOurs = ({ status, type, body }: Answer, what: string) => {
   expect(parsed, told).toEqual({ error: { code: expect.any(String), message: expect.any(String), details: expect.any(Object) } })
 }
 
-describe.each([
+const SERVERS: [string, Record<string, string>][] = [
   ['as it starts', {}],
   ['open to any host, behind a proxy it trusts', { HOST: '0.0.0.0', TRUST_PROXY: 'true' }],
-] as [string, Record<string, string>][])('%s', (_, environment) => {
+]
+
+describe.each(shortOf(SERVERS, 1))('%s', (_, environment) => {
   let server: TestServer
   let before: number
   beforeAll(async () => {

@@ -168,14 +168,16 @@ test.each(shortOf(LOSSES, 1))(
   180_000,
 )
 
-test.each([
+const BAD_URLS: [string, () => Promise<string>][] = [
   ['an unreachable DATABASE_URL', async () => `postgres://parley:${PASSWORD}@127.0.0.1:${await freePort()}/parley`],
   ['a DATABASE_URL whose host does not exist', async () => `postgres://parley:${PASSWORD}@nowhere.invalid/parley`],
   ['a DATABASE_URL of another scheme', async () => `mysql://parley:${PASSWORD}@127.0.0.1/parley`],
   ['a DATABASE_URL that is no URL', async () => `postgres://parley:${PASSWORD}@127.0.0.1:port/parley`],
   ['a DATABASE_URL whose password is not encoded', async () => `postgres://parley:p@${PASSWORD}/w#rd@127.0.0.1:5432/parley`],
   ['a DATABASE_URL with a stray percent sign', async () => `postgres://parley:${PASSWORD}%@127.0.0.1:5432/parley`],
-])(
+]
+
+test.each(shortOf(BAD_URLS, 2))(
   '%s ends the start with a sentence that names the variable and not the password',
   async (_, url) => {
     const { code, output, ms } = await runServer([], { DATABASE_URL: await url(), PORT: '0' })
@@ -188,27 +190,31 @@ test.each([
   180_000,
 )
 
-test.each([
+const ENCODED: [url: string, told: boolean][] = [
   [`postgres://parley:sec/${PASSWORD}@127.0.0.1:1/parley`, true],
+  ['postgres://127.0.0.1:1/parley', false],
   [`postgres://parley:sec#${PASSWORD}@127.0.0.1:1/parley`, true],
   [`postgres://parley:p@sec?${PASSWORD}@127.0.0.1:1/parley`, true],
-  ['postgres://127.0.0.1:1/parley', false],
   ['postgres://127.0.0.1:1/parley?sslmode=disable', false],
   [`postgres://parley:${PASSWORD}@127.0.0.1:1/parley?options=a@b`, false],
-])('of %s the start says whether its password is to be encoded: %p', async (DATABASE_URL, encoded) => {
+]
+
+test.each(shortOf(ENCODED, 2))('of %s the start says whether its password is to be encoded: %p', async (DATABASE_URL, encoded) => {
   const { code, output } = await runServer([], { DATABASE_URL, PORT: '0' })
   expect([code, output.includes('Write it percent-encoded'), output.includes(PASSWORD)]).toEqual([1, encoded, false])
 })
 
-test.each([
+const BAD_VARIABLES: [Record<string, string>, string[]][] = [
+  [{ IDLE_LIMIT: '0', LOG_LEVEL: 'loud' }, ['IDLE_LIMIT', 'LOG_LEVEL']],
+  [{ ACCESS_TOKEN: 'short-secret' }, ['ACCESS_TOKEN']],
   [{ PORT: 'eighty' }, ['PORT']],
   [{ PORT: '70000' }, ['PORT']],
-  [{ IDLE_LIMIT: '0', LOG_LEVEL: 'loud' }, ['IDLE_LIMIT', 'LOG_LEVEL']],
   [{ MCP_URL: 'parley.example' }, ['MCP_URL']],
-  [{ ACCESS_TOKEN: 'short-secret' }, ['ACCESS_TOKEN']],
   [{ TRUST_PROXY: 'perhaps' }, ['TRUST_PROXY']],
   [{ IDLE_AFTER: '20', DISCONNECTED_AFTER: '5' }, ['DISCONNECTED_AFTER']],
-])('the bad variables in %j end the start, each one named', async (environment: Record<string, string>, names) => {
+]
+
+test.each(shortOf(BAD_VARIABLES, 2))('the bad variables in %j end the start, each one named', async (environment, names) => {
   const { code, output } = await runServer([], { DATA_DIR: empty, PORT: '0', ...environment })
   expect(code).toBe(1)
   expect([...output.matchAll(/^ {2}([A-Z_]+): \S/gm)].map(([, name]) => name!)).toEqual(names)

@@ -4,7 +4,7 @@ import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_pr
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { FULL } from '../support/full.ts'
+import { FULL, shortOf } from '../support/full.ts'
 import { until } from './rooms.ts'
 
 const ROOT = join(import.meta.dir, '../..')
@@ -62,10 +62,12 @@ test.skipIf(!FULL)(
   300_000,
 )
 
-test.each([
+const UNMADE: [string, string, string, string][] = [
   ['packages', 'bun.lock', 'The packages could not be installed:', 'lockfile'],
   ['styles', 'components/app.css', 'public/app.css could not be built:', 'nowhere-to-be-found'],
-])(
+]
+
+test.each(shortOf(UNMADE, 1))(
   '%s that cannot be made end the start with the reason',
   (_, file, sentence, reason) => {
     writeFileSync(join(checkout, file), "@plugin 'nowhere-to-be-found';\n")
