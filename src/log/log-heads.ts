@@ -22,8 +22,8 @@ export class LogHeads {
   #bySession = new LRUCache<string, Head>({ max: SESSIONS_KEPT })
 
   /** The head that this post can be appended to optimistically. Undefined, so the database must check it, for posts with an idempotency
-   *  key, for system events (which have no holder), for teams that were not seen since the head was cached, and where others may have spoken after the cursor that
-   *  the post expects. */
+   *  key, for system events (which have no holder), for teams that were not seen since the head was cached, and where others may have spoken
+   *  after the cursor that the post expects. */
   headFor({ sessionId, teamId, idempotency, holder, expectedCursor }: Draft): Head | undefined {
     const head = this.#bySession.get(sessionId)
     if (!head || idempotency || holder === undefined) return undefined

@@ -24,7 +24,7 @@ export const withAnchors = (html: string): string => {
   })
 }
 
-// As the sanitiser leaves it (render.ts), which lets every link open a tab of its own.
+// A link to a heading. The sanitiser has made it open a tab of its own, as it does with every link (render.ts).
 const LINK = /<a href="#([^"]+)"( title="[^"]*")? rel="[^"]*" target="_blank">/g
 
 // GitHub writes `#dont-stop` for "Don't stop", others `#don-t-stop`: only letters and digits tell headings apart.

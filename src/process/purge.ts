@@ -35,7 +35,7 @@ export interface PurgeAnswer {
   /** Ids that no session has, or that were purged before. */
   unknown: string[]
   purged: number
-  /** It ended before it was done. */
+  /** The purge ended before all that it found was deleted. */
   cut_short?: true
 }
 

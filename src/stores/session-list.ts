@@ -22,7 +22,8 @@ export const sessionsWithin = async ({ query }: Queries, { start, end, mode, ord
   const params: unknown[] = [...filter]
   const bind = (value: unknown) => `$${params.push(value)}`
   const comparison = order === 'asc' ? '>' : '<'
-  const there = 'and (select p.purged_at is null from sessions p where p.id = session_id)' // asked of each row: a join would read all sessions
+  // A subquery for each row of the page: a join would read all sessions.
+  const there = 'and (select p.purged_at is null from sessions p where p.id = session_id)'
   const onwards = after
     ? `and (updated_at, session_id) ${comparison} (${bind(after.updated_at)}::timestamptz, ${bind(after.id)}::uuid)`
     : ''

@@ -158,7 +158,7 @@ export const makeWorktree = async (git: Git, repositories: Repository[], made: M
   if (taken !== undefined && made.some((each) => each.path === taken)) await forgetMissing(git, home, taken)
   if ((await headOf(git, home)) === undefined) throw new GitFailed(`${home} has no commit yet, so that no branch can begin there.`)
   const isThere = await hasBranch(git, home, order.branch)
-  // What git prints once all files are there would end it where the runner that has started it is gone, and it would remove them.
+  // Without --quiet git prints a line at the end. Where its runner is gone that fails, and git removes the worktree that it has made.
   const words = ['--quiet', ...(isThere ? [] : ['-b', order.branch]), '--', path, isThere ? order.branch : 'HEAD']
   await git(home, 'worktree', 'add', ...words).catch(async (error) => {
     if (!(await isWhole(git, path, home, order.branch))) throw error
@@ -180,7 +180,7 @@ const pathFor = (home: string, { session_id, branch }: WorktreeOrder): string =>
   return join(realpathSync(folder), `${basename(home)}-${plain(branch)}-${plain(session_id).replaceAll('-', '').slice(0, 8)}`)
 }
 
-// git locks a worktree by this word until all its files are there. No agent has worked in it before that.
+// Until all files of a worktree are there, git locks it with the word "initializing". No agent has worked there yet.
 const isHalfMade = (path: string): boolean => {
   try {
     const [, folder] = /^gitdir: (.*)$/m.exec(readFileSync(join(path, '.git'), 'utf8')) ?? []

@@ -123,7 +123,7 @@ class Watch {
       const announced = () => noteOf(home, this.options.link).announced
       const addressedOnly = this.options.wakeFor === 'addressed'
       const signal = AbortSignal.any([this.#over.signal, over.signal])
-      // As it is now: the watch before may just have told of a message.
+      // The entry is read again: the watch before may just have told of a message.
       const notice = await holdPeek(entryNow(home, entry) ?? entry, {
         home,
         token: () => this.#token,

@@ -101,7 +101,7 @@ const inheritedPlan = async (context: Context, origin: Session, agent: Agent | u
     inherited_servers: agent?.mcpServers,
     ...place,
   })
-  return plan! // for a place that is named there is one
+  return plan! // undefined only where no place is named, which `refuseUnplaced` refuses
 }
 
 // Of an origin without a worktree a branch is enough only while one is being made: only then its repository is known.

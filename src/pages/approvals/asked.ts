@@ -11,7 +11,7 @@ export interface Asked {
   byPerson: ReadonlyMap<string, AskedView[]>
   /** Their messages. */
   ids: ReadonlySet<string>
-  /** The same, the newest first. */
+  /** The open questions, the newest first. */
   open: readonly QuestionToPeople[]
 }
 

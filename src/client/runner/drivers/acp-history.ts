@@ -23,7 +23,7 @@ export const noteOpened = (id: string): void => {
   for (const oldest of openedIn.keys()) if (openedIn.size > KEPT) openedIn.delete(oldest)
 }
 
-/** Whether it was, or may have been, opened in this very minute. */
+/** Whether the conversation was, or may have been, opened in this very minute. */
 export const openedThisMinute = (id: string): boolean => (openedIn.get(id) ?? STARTED_IN) === minute()
 
 /** Waits for the next minute, unless it is over before. */
