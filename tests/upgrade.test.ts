@@ -1,6 +1,6 @@
 // A database of an earlier version, with sessions, credentials and idempotency keys that were used, agents at work and proposals that wait,
 // goes on with this one.
-//   FULL=1 bun test tests/upgrade.test.ts    each on both engines; otherwise one of each schema, and on Postgres the oldest and the newest
+//   FULL=1 bun test tests/upgrade.test.ts    each on both engines; otherwise one of each schema, embedded the oldest and the newest
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,8 +14,8 @@ import { personAt, recordsOf } from './support/records-scene.ts'
 
 const ofEachSchema = DUMPS.filter((dump, n) => n === 0 || schemaOf(dump) !== schemaOf(DUMPS[n - 1]!))
 const CASES = [
-  ...(FULL ? DUMPS : ofEachSchema).map((dump) => ['pglite', dump] as const),
-  ...(FULL ? DUMPS : [DUMPS[0]!, DUMPS.at(-1)!]).map((dump) => ['postgres', dump] as const),
+  ...(FULL ? DUMPS : [DUMPS[0]!, DUMPS.at(-1)!]).map((dump) => ['pglite', dump] as const),
+  ...(FULL ? DUMPS : ofEachSchema).map((dump) => ['postgres', dump] as const),
 ]
 
 const withoutTimes = ({ created_at: _, updated_at: __, claim_expires_at: ___, ...item }: any) => item

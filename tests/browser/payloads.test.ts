@@ -7,7 +7,7 @@ import { nameIsPlain } from '../../src/core/text/text.ts'
 import { FULL, shortOf } from '../support/full.ts'
 import { soon } from '../support/parley.ts'
 import { trace, type Step } from '../support/history.ts'
-import { HOSTILE, PAYLOADS } from '../support/payloads.ts'
+import { everyThird, HOSTILE, PAYLOADS, together } from '../support/payloads.ts'
 import { withSite } from '../support/site.ts'
 
 const POLICIES = [
@@ -51,10 +51,6 @@ beforeAll(async () => {
 }, 240_000)
 
 const fit = (text: string, characters: number) => [...text].slice(0, characters).join('')
-/** Forty at a time: posts that come together are written together, which costs less. */
-const together = async (texts: readonly string[], work: (text: string) => Promise<unknown>) => {
-  for (let i = 0; i < texts.length; i += 40) await Promise.all(texts.slice(i, i + 40).map(work))
-}
 const convene = async (payload: string) => {
   const name = nameIsPlain(fit(payload, 100)) ? fit(payload, 100) : "Alex's Team"
   const { session_id, team_id } = await parley.post('/sessions', {
@@ -72,7 +68,7 @@ const meeting = async (texts: readonly string[]): Promise<Meeting> => {
   const { path, token } = await convene(CALM)
   const post = (to: string, body: unknown) => parley.post(`${path}${to}`, body, token)
   await together(texts, (text) => post('/messages', { content: { text } }))
-  for (const [i, text] of texts.entries()) {
+  for (const [i, text] of everyThird([...new Set(texts)]).entries()) {
     if (text.trim() === '') continue
     await post('/metadata', { title: fit(`${text} ${i}`, 200), description: text, reason: fit(text, 2_000) })
   }

@@ -11,8 +11,8 @@ const WIDE = { viewport: { width: 1280, height: 800 } }
 
 const { parley, using, robin, asRobin } = withSite({ VIEWER_PASSWORD: 'the viewers password' })
 let demo: RecordsDemo
-const MANY = 70 // more than two pages of a list
-const OF_BEA = 40 // more than one page of a list, and no more than stand first as open ones
+const MANY = FULL ? 70 : 45 // more than a page of a list, in the long form more than two
+const OF_BEA = FULL ? 40 : 32 // more than one page of a list, and no more than stand first as open ones
 
 beforeAll(async () => {
   demo = await fillRecords(parley, await robin())

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright'
 import { violations } from '../support/axe.ts'
 import { FULL } from '../support/full.ts'
-import { HOSTILE } from '../support/payloads.ts'
+import { HOSTILE, together } from '../support/payloads.ts'
 import { indexed, sessionsIndexed, trace } from '../support/history.ts'
 import { MOBILE, serveSite, withSite } from '../support/site.ts'
 
@@ -20,9 +20,10 @@ beforeAll(async () => {
   const at = `/sessions/${session}`
   const bea = await parley.post(`${at}/join`, { team_name: "Bea's Team" })
   const say = (text: string) => parley.post(`${at}/messages`, { content: { text } }, bea.team_id)
-  for (let line = 1; line < LINES; line++) await say(`Line ${line} of the talk.`)
+  const lines = (from: number) => Array.from({ length: LINES - 1 }, (_, n) => `Line ${from + n} of the talk.`)
+  await together(lines(1), say)
   sought = Number((await say(FOUND)).cursor)
-  for (let line = LINES; line < 2 * LINES; line++) await say(`Line ${line} of the talk.`)
+  await together([...lines(LINES), `Line ${2 * LINES - 1} of the talk.`], say)
   await trace(
     { ...parley, database: parley.services.database } as never,
     [
@@ -33,7 +34,7 @@ beforeAll(async () => {
     ],
     { title: 'A run of the agent' },
   )
-  for (const text of HOSTILE) await say(`payload ${text}`)
+  await together(HOSTILE, (text) => say(`payload ${text}`))
   const written = `# Notes\n\n## Decisions\n\n- **quillVault** keeps the spans.\n- ${HOSTILE.filter((text) => text.includes('<')).join('\n- ')}\n`
   await parley.post(`${at}/doc`, { content: written, expected_version: 0 }, alex.team_id)
   await indexed(parley.services)

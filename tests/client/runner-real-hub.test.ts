@@ -38,7 +38,7 @@ test(
     expect(task).toMatchObject({ changes: { files: 1, added: 1, removed: 0 } })
     expect((await hub.control('get_session', { session_id })).session.git_state).toMatchObject({ branch: 'feature/one', dirty: true })
 
-    const { task_id } = await send(steps({ say: 'Before.' }, { sleep: 2_500 }, { many: 300 }), {})
+    const { task_id } = await send(steps({ say: 'Before.' }, { sleep: 500 }, { many: 300 }), {})
     await until(async () => (await hub.feed(session_id)).some(({ content }) => content.text === 'Before.'))
     await hub.server.kill()
     await Bun.sleep(1_000)

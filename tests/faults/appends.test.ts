@@ -1,8 +1,8 @@
 // Many write at once, and each race has exactly one outcome [P7 P9].
 //   FULL=1 bun test tests/faults/appends.test.ts    3,200 appends by 32 teams, 32 updates of each of 50 versions, 1,000 conclusions
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { FULL } from '../support/full.ts'
-import { onEveryServer } from './engines.ts'
+import { onEveryServer, withServer } from './engines.ts'
 import { call, whileUnavailable, type Answer, expectSaid, expectUnbroken, numbers, openRoom, post, readFeed, type Room } from './rooms.ts'
 
 const TEAMS = FULL ? 32 : 8
@@ -148,9 +148,13 @@ onEveryServer((server) => {
     expect(answers.map(({ status, body }) => [status, body.team_id])).toEqual(numbers(40).map((n) => [200, room.teams[n % 4]!]))
     expectUnbroken(await readFeed(room), 3)
   }, 180_000)
+})
+
+describe('on the embedded database, which takes a turn for each call', () => {
+  const embedded = withServer('pglite')
 
   test('callers who open a connection for each call do not hold up one who keeps a connection', async () => {
-    const room = await openRoom(server().url)
+    const room = await openRoom(embedded().url)
     let answered = false
     const poster = async (n: number) => {
       for (let count = 0; count < 50 && !answered; count++) await post(room, `${n}/${count}`, { send: onNewConnection })

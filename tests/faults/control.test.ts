@@ -1,6 +1,6 @@
 // No task runs twice and none is lost: tasks over runners, which are killed with -9 at random and started again, while the server is
 // killed twice; with Postgres there are two instances, each killed once.
-//   FULL=1 bun test tests/faults/control.test.ts    50 tasks over 5 runners and 32 kills, and on the embedded database too
+//   FULL=1 bun test tests/faults/control.test.ts    50 tasks over 5 runners and 32 kills; the short form has chaos.test.ts and the client's tests of runners
 // Elsewhere: a `take` whose answer is lost (conformance/control/tasks, client/runner-tasks), a `finish` that comes late (conformance/control/tasks).
 // No lease runs out here: a runner that comes back takes its former place at once.
 import { beforeAll, expect, test } from 'bun:test'
@@ -8,20 +8,22 @@ import { bearer } from '../support/keys.ts'
 import { startControlled, type Controlled } from '../support/controlled.ts'
 import { buildRunner, newSite, until, type Site, type Started } from '../support/runner.ts'
 import { startServer, type TestServer } from '../support/server.ts'
-import { databaseOf, HERE } from './engines.ts'
+import { databaseOf, ENGINES } from './engines.ts'
 import { FULL } from '../support/full.ts'
 
-const RUNNERS = FULL ? 5 : 2
-const SESSIONS = FULL ? 10 : 4
-const PROMPTS = FULL ? 5 : 3 // to each session
-const KILLS = FULL ? 32 : 2 // of runners
+const RUNNERS = 5
+const SESSIONS = 10
+const PROMPTS = 5 // to each session
+const KILLS = 32 // of runners
 const ALL_ENDED_WITHIN_MS = 240_000
 const LINES = 8 // that each CLI prints
 
 let program = ''
-beforeAll(async () => void (program = await buildRunner()), 60_000)
+beforeAll(async () => {
+  if (FULL) program = await buildRunner()
+}, 60_000)
 
-test.concurrent.each(HERE)(
+test.skipIf(!FULL).concurrent.each(ENGINES)(
   'on %s each task ends once, each prompt reaches a CLI at most once, and what a CLI printed is there in order, once',
   async (engine) => {
     const { environment, drop } = await databaseOf(engine)

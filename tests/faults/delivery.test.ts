@@ -83,7 +83,7 @@ describe('on two servers with one Postgres', () => {
 
   test('nobody misses an event or hears of it late while the listening connections are cut again and again', async () => {
     const [here, there] = servers.map(({ url }) => url) as [string, string]
-    const each = FULL ? 1_500 : 150
+    const each = FULL ? 1_500 : 40
     const all = WRITERS * each + JOINED
     const room = await openRoom(here, WRITERS)
     const away = { ...room, url: there }

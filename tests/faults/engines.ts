@@ -45,9 +45,9 @@ export const withServer = (engine: Engine): (() => TestServer) => {
   return () => server
 }
 
-/** The body's tests on each engine, with one server process for all of them. */
+/** The body's tests with one server process for all of them, in the long form on each engine. */
 export const onEveryServer = (body: (server: () => TestServer) => void) =>
-  describe.each(ENGINES)('on %s', (engine) => body(withServer(engine)))
+  describe.each(HERE)('on %s', (engine) => body(withServer(engine)))
 
 export const LOCAL = 'http://localhost'
 

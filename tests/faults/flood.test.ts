@@ -1,6 +1,7 @@
 // One address floods a server over real connections, with calls, sessions, waits, streams, and connections that say half a request and no
 // more. Fifty teams elsewhere post and hear each other meanwhile; the flood is told to come later, and costs a bounded memory.
-//   FULL=1 bun test tests/faults/flood.test.ts    80,000 calls, of which 20,000 for new sessions, 10,000 waits and 50,000 connections
+//   FULL=1 bun test tests/faults/flood.test.ts    80,000 calls, of which 20,000 for new sessions, 10,000 waits and 50,000 connections; the short
+//   form has conformance/rate.test.ts
 import { expect, test } from 'bun:test'
 import { newSecret } from '../../src/core/ids.ts'
 import { FULL } from '../support/full.ts'
@@ -9,14 +10,14 @@ import { databaseOf } from './engines.ts'
 import { call, expectSaid, gauge, numbers, openRoom, post, readFeed, until, wait, type Answer, type Room, type Send } from './rooms.ts'
 import { dial, requestText, type Line } from './sockets.ts'
 
-const CALLS = FULL ? 80_000 : 2_000
+const CALLS = 80_000
 const CALLERS = 20 // at once
-const WAITS = FULL ? 10_000 : 300
-const CONNECTIONS = FULL ? 50_000 : 600
-const HELD = FULL ? 4_000 : 300 // waits or connections, at once
+const WAITS = 10_000
+const CONNECTIONS = 50_000
+const HELD = 4_000 // waits or connections, at once
 const ROOMS = 25 // of two teams
-const ROUNDS = { least: 3, most: FULL ? Infinity : 5 }
-const RATE_LIMIT = FULL ? 120 : 20 // a minute
+const LEAST_ROUNDS = 3
+const RATE_LIMIT = 120 // a minute
 const OF_AN_ADDRESS = 20 * RATE_LIMIT
 const MOST_BYTES = 600 * 1024 * 1024
 
@@ -37,7 +38,7 @@ const from =
     return fetch(request)
   }
 
-test(
+test.skipIf(!FULL)(
   'while one address floods, fifty teams elsewhere post and hear each other, and the memory stays bounded',
   async () => {
     const { environment, drop } = await databaseOf('postgres')
@@ -59,7 +60,7 @@ test(
       const most = await memory
       expect(most).toBeLessThan(MOST_BYTES)
       for (const [n, room] of rooms.entries()) {
-        expect(said[n]!.length).toBeGreaterThanOrEqual(2 * ROUNDS.least)
+        expect(said[n]!.length).toBeGreaterThanOrEqual(2 * LEAST_ROUNDS)
         expectSaid(await readFeed(room, from('10.0.2.1')), said[n]!)
       }
       await until('nothing of the flood is held', 60_000, async () => {
@@ -75,7 +76,7 @@ test(
       await drop()
     }
   },
-  FULL ? 1_800_000 : 180_000,
+  1_800_000,
 )
 
 let looks = 0
@@ -106,7 +107,7 @@ const talk = async (room: Room, send: Send, over: { now: boolean }): Promise<str
       await Bun.sleep(200)
     }
   }
-  for (let round = 1; round <= ROUNDS.least || (!over.now && round <= ROUNDS.most); round++) {
+  for (let round = 1; round <= LEAST_ROUNDS || !over.now; round++) {
     const before = said.length + 1 // bea joined with an event
     for (const [team, name] of [
       [alex, 'Alex'],

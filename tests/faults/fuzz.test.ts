@@ -12,7 +12,7 @@ import { NAUGHTY_BODIES, NAUGHTY_TEXTS } from './fuzz/naughty.ts'
 import { fieldsOfForms, filledPath, READ_FIELDS, type Route } from './fuzz/routes.ts'
 import { ask, openScene, something, type Something, type Answered, type Scene, type Sent } from './fuzz/scene.ts'
 
-const RUNS = FULL ? 2_000 : 8
+const RUNS = FULL ? 2_000 : 5
 const HOW = { numRuns: RUNS, endOnFailure: true, ...DRAWN } // to shrink a call that hangs would take minutes
 const LIMIT_MS = FULL ? 1_800_000 : 180_000 // for what hangs
 const LONGEST_TURN_MS = 50
@@ -218,7 +218,7 @@ test('nothing of all this was logged as our own failure', () => {
   expect(scene.logged.filter((entry) => (entry as { level: string }).level === 'error')).toEqual([])
 })
 
-describe('a server process', () => {
+describe.skipIf(!FULL)('a server process', () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startServer()

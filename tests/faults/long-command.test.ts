@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { lockFolder } from '../../db/lock.ts'
 import { scratch } from '../support/transcripts.ts'
-import { FULL } from '../support/full.ts'
+import { FULL, shortOf } from '../support/full.ts'
 import { runServer } from '../support/server.ts'
 
 const IDLE_S = 1 // five minutes, where this is not set; Bun looks every four seconds, and ends such a connection after eight
@@ -69,18 +69,23 @@ const runBeside = async (answer: string, words: string[]) => {
   }
 }
 
-test.each([
-  [PURGE, ''],
-  [PURGE, CUT],
-  [PURGE, `HTTP/1.1 200 OK\r\ncontent-length: ${SHORT.length}\r\n\r\n${SHORT}`],
-  [['key', 'list'], CUT],
-  [['operator-key'], CUT],
-  [['runner'], CUT],
-  [['backup', join(files.folder, 'backup')], CUT],
-  [['reindex'], `${LINES}14\r\n{"done":1,"all":2} \n\r\n`],
-  [['reindex'], `${LINES}14\r\n{"done":2,"all":2} \n\r\n0\r\n\r\n`],
-  [IMPORT, LINES],
-])(
+test.each(
+  shortOf(
+    [
+      [PURGE, CUT],
+      [['reindex'], `${LINES}14\r\n{"done":1,"all":2} \n\r\n`],
+      [IMPORT, LINES],
+      [PURGE, ''],
+      [PURGE, `HTTP/1.1 200 OK\r\ncontent-length: ${SHORT.length}\r\n\r\n${SHORT}`],
+      [['key', 'list'], CUT],
+      [['operator-key'], CUT],
+      [['runner'], CUT],
+      [['backup', join(files.folder, 'backup')], CUT],
+      [['reindex'], `${LINES}14\r\n{"done":2,"all":2} \n\r\n0\r\n\r\n`],
+    ],
+    3,
+  ),
+)(
   '%j says so when its server ends meanwhile',
   async (words, answer) => {
     const { code, output, url } = await runBeside(answer, words)
@@ -90,14 +95,19 @@ test.each([
   60_000,
 )
 
-test.each([
-  [PURGE, `HTTP/1.1 404 Not Found\r\n${PAGE}`],
-  [['key', 'list'], `HTTP/1.1 200 OK\r\n${PAGE}`],
-  [['operator-key'], `HTTP/1.1 502 Bad Gateway\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}`],
-  [['runner'], `HTTP/1.1 302 Found\r\nlocation: /elsewhere\r\n${PAGE}`],
-  [['reindex'], `HTTP/1.1 200 OK\r\n${PAGE}`],
-  [IMPORT, `HTTP/1.1 404 Not Found\r\n${PAGE}`],
-])(
+test.each(
+  shortOf(
+    [
+      [['key', 'list'], `HTTP/1.1 200 OK\r\n${PAGE}`],
+      [['reindex'], `HTTP/1.1 200 OK\r\n${PAGE}`],
+      [IMPORT, `HTTP/1.1 404 Not Found\r\n${PAGE}`],
+      [PURGE, `HTTP/1.1 404 Not Found\r\n${PAGE}`],
+      [['operator-key'], `HTTP/1.1 502 Bad Gateway\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}`],
+      [['runner'], `HTTP/1.1 302 Found\r\nlocation: /elsewhere\r\n${PAGE}`],
+    ],
+    3,
+  ),
+)(
   '%j says so when another program answers where its server should: %j',
   async (words, answer) => {
     const { code, output, url } = await runBeside(answer, words)

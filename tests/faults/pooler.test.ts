@@ -69,7 +69,7 @@ describe.skipIf(!program)('behind PgBouncer', () => {
     ['transaction', 'that is busy', [lenient, 'default_pool_size = 3']],
     ['statement', 'and lenient', [lenient]],
   ]
-  test.each(shortOf(WAYS, 2))(
+  test.each(shortOf(WAYS, 1))(
     'in %s mode, %s, the start ends with a sentence that says what to use',
     (mode, how, more) =>
       behind(mode, more, async ({ url }) => {

@@ -262,7 +262,6 @@ test('operator-key beside a running embedded server makes a new key each time, a
   expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
   const signIn = (key: string) => fetch(`${server.url}/sign-in?key=${key}`, { redirect: 'manual' })
   const newest = await signIn(keys[1]!)
-  if (newest.status === 404) return // a server without pages: only the key's shape can be checked
   expect(newest.headers.get('set-cookie')).toBeTruthy()
   expect((await signIn(keys[0]!)).headers.get('set-cookie')).toBeNull()
 }, 180_000)

@@ -10,11 +10,11 @@ beforeAll(async () => {
 }, 180_000)
 afterAll(() => parley?.close())
 
-const ROUNDS = FULL ? 20_000 : 600
-const HELD = FULL ? 10_000 : 2_000
+const ROUNDS = FULL ? 20_000 : 200
+const HELD = FULL ? 10_000 : 500
 const LANES = 4 // that many rooms at the same time: reads and commits of one get between those of another
 
-test('of thousands of waits that race with a post none times out', async () => {
+test('of many waits that race with a post none times out', async () => {
   const { send } = parley
   let slow = 0
   await Promise.all(
@@ -38,7 +38,7 @@ test('of thousands of waits that race with a post none times out', async () => {
   console.log(`${ROUNDS} rounds: slowest wake ${slow.toFixed(0)} ms`)
 }, 900_000)
 
-test('thousands of held waits send no statements of their own', async () => {
+test('many held waits send no statements of their own', async () => {
   const { send, services } = parley
   const EACH = 32
   const TEAMS = Math.ceil(HELD / EACH / 8) * 8

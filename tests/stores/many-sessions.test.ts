@@ -14,7 +14,7 @@ import { activeElsewhere, goneConveners } from '../../src/stores/members.ts'
 import { purgeableByAge } from '../../src/stores/purge.ts'
 import { NARROW, sessionsWithin } from '../../src/stores/session-list.ts'
 import { listSessions, type SessionFilter } from '../../src/stores/sessions.ts'
-import { NEVER_MS, onEveryEngine } from '../support/parley.ts'
+import { NEVER_MS, onOneEngine } from '../support/parley.ts'
 import { rowsRead } from '../support/rows-read.ts'
 
 const SESSIONS = 6_000 // one a quarter of an hour, so a few are of this hour; a tenth of them are open
@@ -53,7 +53,7 @@ const SEED = [
   'analyze',
 ]
 
-onEveryEngine(
+onOneEngine(
   (parley) => {
     const database = () => parley().database
     const rows = (work: (queries: Queries) => unknown) => rowsRead(database(), work)

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { onEveryEngine, room, say, viaRest } from '../support/parley.ts'
+import { onOneEngine, room, say, viaRest } from '../support/parley.ts'
 import { messageCounts, PULSE_PARTS, pulsesOf } from '../../src/stores/home-queries.ts'
 import { sessionsWithDocs } from '../../src/stores/live-state.ts'
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   /** A session that began at noon, with an event at each of these `minutes` later. */
   const spoken = async (minutes: number[], closedAfter?: number) => {
     const { id, alex } = await room(viaRest(parley()))

@@ -1,12 +1,12 @@
 // A session whose teams all sleep: 1,000 held peeks in one process, and a message that is for one of them or for all.
 import { expect, test } from 'bun:test'
 import { newSecret, sha256 } from '../../src/core/ids.ts'
-import { cookieOf, done, onEveryEngine, room, say, seat, soon, viaRest, type Parley } from '../support/parley.ts'
+import { cookieOf, done, onOneEngine, room, say, seat, soon, viaRest, type Parley } from '../support/parley.ts'
 
 const SLEEPERS = 1_000
 const PER_HOUR = 5
 
-onEveryEngine(
+onOneEngine(
   (parley) => {
     /** As many more teams as may join a session. They get their rows at once: each joining reads the whole roster. */
     const joinedBy = async (served: Parley, id: string, count: number) => {

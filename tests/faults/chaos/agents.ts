@@ -2,6 +2,7 @@
 // came from what (forks, children) is whole.
 import { expect } from 'bun:test'
 import type postgres from 'postgres'
+import { FULL } from '../../support/full.ts'
 import { good } from './ask.ts'
 import { newBook, startDesk, type Book } from './desk.ts'
 import { withKey, type Part, type Scene } from './scene.ts'
@@ -55,6 +56,7 @@ export const giveWork = async (scene: Scene): Promise<Part> => {
     async verdict(sql) {
       const lost = await expectEndedOnce(sql, prompts, book)
       expect(book.finished.size).toBeGreaterThan(0)
+      if (FULL) expect(new Set(prompts.map(({ mode }) => mode))).toEqual(new Set(MODES))
       await expectTold(sql, prompts, book)
       await expectGenealogy(sql, prompts)
       await expectOneOfEachName(sql)

@@ -66,6 +66,7 @@ export const shareOutWork = async ({ ask, openRoom, over, people }: Scene): Prom
     verdict: async (sql) => {
       const told = replayed(await boardOf(sql, session))
       expect(told.faults).toEqual([])
+      expect(dones.length).toBeGreaterThan(0)
       expect(told.claims.toSorted()).toEqual(claims.toSorted())
       expect(told.dones.toSorted()).toEqual(dones.toSorted())
       expect(told.planned.toSorted()).toEqual(planned.toSorted())

@@ -58,6 +58,7 @@ export const decide = async ({ ask, urls, people, over, openRoom }: Scene): Prom
     done: deciding(),
     async verdict(sql) {
       const all = new Map([...outcomes.decision, ...outcomes.action_item])
+      expect([...all.values()]).toContain('approved')
       const statuses = async () =>
         (await sql<{ id: string; status: string }[]>`select id, status from proposals where session_id = ${session}`).map(
           ({ id, status }) => [id, status] as const,
