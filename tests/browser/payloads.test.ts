@@ -73,10 +73,11 @@ const meeting = async (texts: readonly string[]): Promise<Meeting> => {
     await post('/metadata', { title: fit(`${text} ${i}`, 200), description: text, reason: fit(text, 2_000) })
   }
   const names = [...new Set(texts.map((text) => fit(text, 100)))].filter(nameIsPlain).slice(0, NAMES)
-  await together(names, async (team_name) => {
+  // One after the other: of many that join one session at once the last waits for all others, on a busy machine longer than an answer may take.
+  for (const team_name of names) {
     const { team_id } = await parley.post(`${path}/join`, { team_name })
     await parley.post(`${path}/messages`, { content: { text: team_name }, to: [team_name] }, team_id)
-  })
+  }
   await post('/doc', { content: `## Conclusion\n\nalert(1)\n\n${texts.join('\n\n')}`, expected_version: 0 })
   await post('/doc/append', { text: texts.toReversed().join('\n\n') })
   await propose(path, texts, token)
