@@ -78,6 +78,7 @@ export const agents = pgTable(
     orderedFrom: uuid(), // the runner
     orderedRepo: text(),
     orderedRepoPath: text(), // of a worktree of the clone that it is to be one of: a runner may have several of a repository
+    orderedBeginsThere: boolean().notNull().default(false), // the branch begins at that worktree's HEAD, else at its repository's
     orderedBranch: text(), // stays where a worktree was there that had it checked out: its runner looks once more
     orderedAt: at(),
     orderToldAt: at(),

@@ -152,6 +152,31 @@ test('of two clones of a repository, a worktree is made of the one that is named
   }
 })
 
+test('a new branch begins at the HEAD of the worktree that its order names, while that is there, else at its repository’s', async () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'parley-git-')))
+  ending.push(() => rmSync(folder, { recursive: true }))
+  const [home, side] = [join(folder, 'app'), join(folder, 'side')]
+  const commit = (at: string, subject: string) =>
+    git(at, '-c', 'user.email=a@example.org', '-c', 'user.name=A', 'commit', '-q', '--allow-empty', '-m', subject)
+  git(folder, 'init', '-q', '-b', 'main', home)
+  commit(home, 'of main')
+  git(home, 'worktree', 'add', '-q', '-b', 'side', side)
+  commit(side, 'of side')
+  const ask = gitIn(process.env)
+  const repositories = await Promise.all([home, side].map((at) => repositoryAt(ask, at)))
+  const beginsAt = async (order: { repo_path: string | null; begins_there?: boolean }) => {
+    const branch = `for-${crypto.randomUUID()}`
+    const made = await makeWorktree(ask, repositories, [], { session_id: crypto.randomUUID(), repo_full_name: 'app', branch, ...order })
+    return git(made.path, 'log', '-1', '--format=%s')
+  }
+  expect(await beginsAt({ repo_path: side, begins_there: true })).toBe('of side')
+  expect(await beginsAt({ repo_path: side, begins_there: false })).toBe('of main')
+  expect(await beginsAt({ repo_path: side })).toBe('of main') // as an earlier hub orders it
+  expect(await beginsAt({ repo_path: '/elsewhere', begins_there: true })).toBe('of main')
+  rmSync(side, { recursive: true })
+  expect(await beginsAt({ repo_path: side, begins_there: true })).toBe('of main')
+})
+
 test('a git that takes too long is said as one, and not by what it printed last; a checkout may take longer', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-git-'))
   ending.push(() => rmSync(folder, { recursive: true }))

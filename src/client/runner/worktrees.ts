@@ -135,6 +135,8 @@ export interface WorktreeOrder {
   repo_full_name: string
   /** Of one of the runner's worktrees: the new one belongs to the same clone. */
   repo_path?: string | null
+  /** Whether a new branch begins at the HEAD of that worktree; at that of its repository otherwise. Hubs of earlier versions do not tell. */
+  begins_there?: boolean
   branch: string
 }
 
@@ -156,10 +158,12 @@ export const makeWorktree = async (git: Git, repositories: Repository[], made: M
   const taken = await worktreeAtBranch(git, home, order.branch)
   if (taken !== undefined && existsSync(taken)) return repositories.find((each) => each.path === taken) ?? notOffered(order.branch, taken)
   if (taken !== undefined && made.some((each) => each.path === taken)) await forgetMissing(git, home, taken)
-  if ((await headOf(git, home)) === undefined) throw new GitFailed(`${home} has no commit yet, so that no branch can begin there.`)
+  const begin = order.begins_there && repository.path === order.repo_path ? repository.path : home
+  const head = (await headOf(git, begin)) ?? (await headOf(git, home))
+  if (head === undefined) throw new GitFailed(`${home} has no commit yet, so that no branch can begin there.`)
   const isThere = await hasBranch(git, home, order.branch)
   // Without --quiet git prints a line at the end. Where its runner is gone that fails, and git removes the worktree that it has made.
-  const words = ['--quiet', ...(isThere ? [] : ['-b', order.branch]), '--', path, isThere ? order.branch : 'HEAD']
+  const words = ['--quiet', ...(isThere ? [] : ['-b', order.branch]), '--', path, isThere ? order.branch : head]
   await git(home, 'worktree', 'add', ...words).catch(async (error) => {
     if (!(await isWhole(git, path, home, order.branch))) throw error
   })

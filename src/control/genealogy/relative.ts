@@ -88,6 +88,7 @@ const inheritedPlan = async (context: Context, origin: Session, agent: Agent | u
           ...(beside ? { worktree_id: beside.worktree_id } : { repo_full_name: gone?.repo_full_name ?? agent?.orderedRepo ?? undefined }),
           branch,
           runner_id: gone?.runner_id ?? agent?.orderedFrom ?? undefined,
+          begins_there: here !== undefined || agent?.orderedBeginsThere, // what is still to be made begins where its origin will
         }
       : { worktree_id: worktree_id ?? origin.worktreeId ?? undefined }
   if (branch !== undefined && worktree_id !== undefined)

@@ -60,6 +60,8 @@ const order = z.union([
     order: z.literal('worktree'),
     repo_full_name: z.string(),
     repo_path: z.string().nullable(),
+    /** The branch begins at the HEAD of the worktree at `repo_path`, else at that of its repository. */
+    begins_there: z.boolean(),
     branch: z.string(),
   }),
 ])

@@ -14,6 +14,8 @@ export interface Wanted {
   branch?: string | undefined
   /** On whose machine a worktree for the branch is to be; on any that has the repository unless given. */
   runner_id?: string | undefined
+  /** Whether a new branch begins at the HEAD of the worktree that is named, as it does unless given; at that of its repository otherwise. */
+  begins_there?: boolean | undefined
   permission_mode?: PermissionMode | undefined
   context_files?: string[] | undefined
   mcp_server_ids?: string[] | undefined
@@ -30,6 +32,8 @@ export interface AgentPlan {
   worktree: WorktreeRow
   /** The branch of a worktree that is still to be made. */
   branch: string | undefined
+  /** Whether that branch begins at the HEAD of `worktree`; at that of its repository otherwise. */
+  beginsThere: boolean
   /** The branch that was asked for, of a worktree which had it checked out when its runner last told. */
   branchThere: string | undefined
 }
@@ -72,17 +76,18 @@ const ownMode = async ({ caller, queries }: Context): Promise<PermissionMode | u
   return (session?.permissionMode as PermissionMode | null | undefined) ?? undefined
 }
 
-type WorktreePlan = Pick<AgentPlan, 'worktree' | 'branch' | 'branchThere'>
+type WorktreePlan = Pick<AgentPlan, 'worktree' | 'branch' | 'beginsThere' | 'branchThere'>
 
 // A branch with a worktree is one of that worktree's repository, on its machine.
-const placeOf = async (context: Context, { worktree_id, repo_full_name, branch, runner_id }: Wanted): Promise<WorktreePlan> => {
+const placeOf = async (context: Context, wanted: Wanted): Promise<WorktreePlan> => {
+  const { worktree_id, repo_full_name, branch, runner_id, begins_there = true } = wanted
   const isWithin = await reachOf(context)
   if (worktree_id === undefined) return byBranch(context, isWithin, { repo: repo_full_name, branch, runner: runner_id })
   const worktree = await worktreeById(context.queries, worktree_id)
   if (!worktree || !isWithin(worktree)) return noSuchWorktree(worktree_id)
   return branch === undefined || branch === worktree.branch
-    ? { worktree, branch: undefined, branchThere: branch }
-    : byBranch(context, isWithin, { repo: worktree.repo_full_name, branch, runner: worktree.runner_id, beside: worktree })
+    ? { worktree, branch: undefined, beginsThere: false, branchThere: branch }
+    : byBranch(context, isWithin, { repo: worktree.repo_full_name, branch, runner: worktree.runner_id, beside: { worktree, begins_there } })
 }
 
 type Reach = (worktree: WorktreeRow) => boolean
@@ -104,8 +109,8 @@ interface OfBranch {
   repo: string | undefined
   branch: string | undefined
   runner: string | undefined
-  /** A worktree of the clone that a new one is to be made of. */
-  beside?: WorktreeRow
+  /** A worktree of the clone that a new one is to be made of, and whether its branch begins there. */
+  beside?: { worktree: WorktreeRow; begins_there: boolean }
 }
 
 // A worktree that has the branch checked out is used; otherwise one is made, by the first runner that has the repository. A runner that was
@@ -117,13 +122,14 @@ const byBranch = async ({ queries }: Context, isWithin: Reach, { repo, branch, r
     })
   refuseBranch(branch)
   const all = (await worktreesOf(queries, repo)).filter((one) => isWithin(one) && (runner === undefined || one.runner_id === runner))
-  const first = beside ?? all[0]
+  const first = beside?.worktree ?? all[0]
   if (!first)
     return refuse('not_found', `No runner has the repository ${redacted(repo)}. Start one in a checkout of it: parley runner.`, {
       repo_full_name: redacted(repo),
     })
   const there = all.find((one) => one.branch === branch && (one.online || runner !== undefined))
-  return there ? { worktree: there, branch: undefined, branchThere: branch } : { worktree: first, branch, branchThere: undefined }
+  if (there) return { worktree: there, branch: undefined, beginsThere: false, branchThere: branch }
+  return { worktree: first, branch, beginsThere: beside?.begins_there ?? false, branchThere: undefined }
 }
 
 // The rules of git check-ref-format, and none that begins like an option. The runner asks git itself once more.

@@ -171,7 +171,7 @@ const seatAgent = async (context: Context, sessionId: string, plan: AgentPlan, {
     contextFiles: plan.contextFiles,
     mcpServers: plan.mcpServers,
     maxUsd: maxUsd ?? null,
-    ...(plan.branch === undefined ? { orderedBranch: plan.branchThere } : orderOf(plan.worktree, plan.branch)),
+    ...(plan.branch === undefined ? { orderedBranch: plan.branchThere } : orderOf(plan.worktree, plan.branch, plan.beginsThere)),
   })
   if (plan.branch !== undefined) context.moved(runnerTopic(plan.worktree.runner_id), Date.now())
 }

@@ -37,6 +37,8 @@ export interface WorktreeOrder {
   repo_full_name: string
   /** Of a worktree of the clone that it is to be one of; null where an earlier version ordered it. */
   repo_path: string | null
+  /** Whether the branch begins at the HEAD of that worktree; at that of its repository otherwise. */
+  begins_there: boolean
   branch: string
 }
 
@@ -47,7 +49,8 @@ export const worktreeOrders = ({ query }: Queries, runnerId: string): Promise<Wo
   query(
     `update agents set order_told_at = clock_timestamp()
      where ordered_from = $1 and (order_told_at is null or ${elapsed('order_told_at', SENT_AGAIN_S)})
-     returning session_id, ordered_repo as repo_full_name, ordered_repo_path as repo_path, ordered_branch as branch`,
+     returning session_id, ordered_repo as repo_full_name, ordered_repo_path as repo_path, ordered_begins_there as begins_there,
+       ordered_branch as branch`,
     [runnerId],
   )
 
@@ -59,14 +62,16 @@ export const noOrder = {
   orderedFrom: null,
   orderedRepo: null,
   orderedRepoPath: null,
+  orderedBeginsThere: false,
   orderedBranch: null,
   orderedAt: null,
   orderToldAt: null,
 }
-export const orderOf = (beside: { runner_id: string; repo_full_name: string; path: string }, branch: string) => ({
+export const orderOf = (beside: { runner_id: string; repo_full_name: string; path: string }, branch: string, beginsThere: boolean) => ({
   orderedFrom: beside.runner_id,
   orderedRepo: beside.repo_full_name,
   orderedRepoPath: beside.path,
+  orderedBeginsThere: beginsThere,
   orderedBranch: branch,
   orderedAt: sql`clock_timestamp()`,
 })

@@ -276,7 +276,7 @@ onEveryEngine((parley) => {
     const { runner, call, session_id, start } = await scene()
     const also = { path: '/code/also', repo_full_name: runner.repo, branch: 'theirs', head: null }
     const other = await runnerAt(parley(), { worktrees: [also] }) // is looked at first: its worktree is the newest
-    await start()
+    const { task_id } = await start()
     const agent = controlWith(parley(), (await runner.takeOne()).agent_key)
     const part = (branch: string, mode = 'subsession') => ({ session_id, prompt: 'A part.', mode, branch })
     const made = [
@@ -297,6 +297,10 @@ onEveryEngine((parley) => {
     )
     expect(ordered.map(({ branch }) => branch).toSorted()).toEqual(['five', 'four', 'one', 'theirs', 'three', 'two'])
     expect(new Set(ordered.map(({ from }) => from))).toEqual(new Set([runner.id]))
+    // Where a worktree was named, or that of the session it comes from is there, the branch begins with what was committed in it.
+    const { orders } = await runner.take(0, [task_id])
+    const beginThere = orders.filter((order: any) => order.begins_there).map(({ branch }: any) => branch)
+    expect([orders.length, beginThere.toSorted()]).toEqual([6, ['five', 'four', 'one', 'theirs', 'three']])
     const here = { title: 'Here', worktree_id: runner.worktree, branch: 'main' }
     expect((await done(call('create_session', here))).session.status).toBe('idle')
     for (const place of [{ repo_full_name: 'nobody/nothing' }, { worktree_id: other.worktree }])

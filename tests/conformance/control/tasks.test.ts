@@ -219,7 +219,7 @@ onEveryEngine(
       expect(made).toMatchObject({ status: 'creating', session: { repo_full_name: runner.repo, branch: 'feature/x' } })
       const { tasks, orders } = await runner.take()
       expect(tasks).toEqual([])
-      const wanted = { repo_full_name: runner.repo, repo_path: runner.path, branch: 'feature/x' }
+      const wanted = { repo_full_name: runner.repo, repo_path: runner.path, begins_there: false, branch: 'feature/x' }
       expect(orders).toEqual([{ session_id: made.session_id, order: 'worktree', ...wanted }])
       await done(
         runner.call('add_worktree', {
@@ -281,7 +281,7 @@ onEveryEngine(
         const told = orders.map(({ session_id, branch, repo_path }: any) => ({ session_id, branch, repo_path }))
         expect(told).toHaveLength(4)
         for (const { session_id } of beside)
-          expect(told.find((order: any) => order.session_id === session_id)).toMatchObject({ repo_path: path })
+          expect(orders.find((order: any) => order.session_id === session_id)).toMatchObject({ repo_path: path, begins_there: true })
         expect(told).toContainEqual({ session_id: made.session_id, branch: `made-${i}`, repo_path: path })
         expect(told).toContainEqual({ session_id: forked.session_id, branch: `fork-${i}`, repo_path: path })
       }
@@ -336,6 +336,8 @@ onEveryEngine(
         for (const said of ['is being made', 'branch', 'worktree_id']) expect(message).toContain(said)
         await done(call('send_prompt', { session_id, prompt: 'Go.', mode, branch: `feature/${mode}` }))
       }
+      const { orders } = await runner.take() // all begin at the HEAD of the repository, as that of their origin does
+      expect(orders.map(({ begins_there }: any) => begins_there)).toEqual([false, false, false])
       const error = { code: 'agent_failed', message: 'The disk is full.' }
       await done(runner.call('add_worktree', { runner_id: runner.id, session_id, error }))
       for (const more of [{}, { branch: 'feature/fork' }]) {
@@ -395,7 +397,7 @@ onEveryEngine(
       const branched = await done(call('send_prompt', { ...again, mode: 'fork', branch: 'new' }))
       const { tasks: taken, orders } = await done(runner.call('take_tasks', { runner_id, timeout: 0 }))
       expect(taken).toMatchObject([{ task_id: fork.task_id, path: other.path }])
-      const wanted = { repo_full_name: runner.repo, repo_path: other.path, branch: 'new' }
+      const wanted = { repo_full_name: runner.repo, repo_path: other.path, begins_there: false, branch: 'new' }
       expect(orders).toEqual([{ order: 'worktree', session_id: branched.session_id, ...wanted }])
 
       const { runner_id: back } = await register(first, other)
