@@ -79,6 +79,7 @@ export const register = op({
 const formerOf = async (context: Context, name: string): Promise<string | undefined> => {
   const { queries } = context
   const keyId = keyIdOf(context)
+  await lockText(queries, `runner of key/${keyId}`) // two names at once would both find none registered with it
   const other = await otherNameOf(queries, keyId, nameKey(name))
   if (other !== undefined)
     refuse(

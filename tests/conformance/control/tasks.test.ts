@@ -4,8 +4,9 @@ import { controlScene, controlWith, type Control } from '../../support/control-s
 import { watchedAgents } from '../../../src/stores/control/watched.ts'
 import { jobsOf } from '../../../src/operations/toolset.ts'
 import { toolsets } from '../../../src/toolsets.ts'
+import { holdLock } from '../../support/held-lock.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
-import { cookieOf, done, onEveryEngine, refused, room, viaRest } from '../../support/parley.ts'
+import { cookieOf, done, onEveryEngine, refused, room, soon, viaRest } from '../../support/parley.ts'
 import { called, said } from '../../support/played-runner.ts'
 import { revokeByPrefix } from '../../../src/control/keys/keys.ts'
 import { purge } from '../../../src/process/purge.ts'
@@ -174,6 +175,21 @@ onEveryEngine(
         { headers: bearer(stranger) },
       )
       await refused(taken, 'conflict')
+    })
+
+    test('of two names that register at the same moment with one key, one is taken', async () => {
+      if (parley().engine === 'pglite') return // has one transaction at a time
+      const { database } = parley()
+      const key = await keyOf(parley(), 'run')
+      const release = await holdLock(database, 'lock table runners in share mode') // both read, and neither can be saved
+      const registered = ['first', 'second'].map((name) =>
+        viaRest(parley())('control.register_runner', { name, agents: [], worktrees: [] }, { headers: bearer(key) }),
+      )
+      const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+      await soon('both wait', async () => (await database.query(waiting)).length === 2)
+      await release()
+      const answers = await Promise.all(registered)
+      expect(answers.map(({ ok, body }) => (ok ? 'taken' : body.code)).toSorted()).toEqual(['conflict', 'taken'])
     })
 
     test('a runner whose key was revoked goes on at once with another one, and its worktrees keep their ids', async () => {
