@@ -56,10 +56,11 @@ export const planOf = async (context: Context, wanted: Wanted): Promise<AgentPla
       )
     return undefined
   }
-  const found = await placeOf(context, wanted)
   const agenticTool = wanted.agentic_tool ?? 'claude-code'
+  const servers = wanted.mcp_server_ids ?? []
+  const found = await placeOf(context, wanted, { agenticTool, servers })
   refuseUnknownAgent(agenticTool, found.worktree)
-  refuseUnknownServers(wanted.mcp_server_ids ?? [], found.worktree)
+  refuseUnknownServers(servers, found.worktree)
   return {
     ...found,
     agenticTool,
@@ -79,15 +80,15 @@ const ownMode = async ({ caller, queries }: Context): Promise<PermissionMode | u
 type WorktreePlan = Pick<AgentPlan, 'worktree' | 'branch' | 'beginsThere' | 'branchThere'>
 
 // A branch with a worktree is one of that worktree's repository, on its machine.
-const placeOf = async (context: Context, wanted: Wanted): Promise<WorktreePlan> => {
+const placeOf = async (context: Context, wanted: Wanted, needs: Needs): Promise<WorktreePlan> => {
   const { worktree_id, repo_full_name, branch, runner_id, begins_there = true } = wanted
   const isWithin = await reachOf(context)
-  if (worktree_id === undefined) return byBranch(context, isWithin, { repo: repo_full_name, branch, runner: runner_id })
+  if (worktree_id === undefined) return byBranch(context, isWithin, { repo: repo_full_name, branch, runner: runner_id, needs })
   const worktree = await worktreeById(context.queries, worktree_id)
   if (!worktree || !isWithin(worktree)) return noSuchWorktree(worktree_id)
-  return branch === undefined || branch === worktree.branch
-    ? { worktree, branch: undefined, beginsThere: false, branchThere: branch }
-    : byBranch(context, isWithin, { repo: worktree.repo_full_name, branch, runner: worktree.runner_id, beside: { worktree, begins_there } })
+  if (branch === undefined || branch === worktree.branch) return { worktree, branch: undefined, beginsThere: false, branchThere: branch }
+  const beside = { worktree, begins_there }
+  return byBranch(context, isWithin, { repo: worktree.repo_full_name, branch, runner: worktree.runner_id, beside, needs })
 }
 
 type Reach = (worktree: WorktreeRow) => boolean
@@ -105,29 +106,40 @@ const reachOf = async ({ caller, queries }: Context): Promise<Reach> => {
 const noSuchWorktree = (id: string): never =>
   refuse('not_found', 'There is no such worktree. list_worktrees has those that runners have registered.', { worktree_id: redacted(id) })
 
+interface Needs {
+  agenticTool: string
+  servers: string[]
+}
+
 interface OfBranch {
   repo: string | undefined
   branch: string | undefined
   runner: string | undefined
   /** A worktree of the clone that a new one is to be made of, and whether its branch begins there. */
   beside?: { worktree: WorktreeRow; begins_there: boolean }
+  needs: Needs
 }
 
-// A worktree that has the branch checked out is used; otherwise one is made, by the first runner that has the repository. A runner that was
-// named is waited for.
-const byBranch = async ({ queries }: Context, isWithin: Reach, { repo, branch, runner, beside }: OfBranch): Promise<WorktreePlan> => {
+// A worktree that has the branch checked out is used; otherwise one is made, by the first runner that has the repository: of those that
+// have the agent and servers, if any. A runner that was named is waited for.
+const byBranch = async (
+  { queries }: Context,
+  isWithin: Reach,
+  { repo, branch, runner, beside, needs }: OfBranch,
+): Promise<WorktreePlan> => {
   if (repo === undefined || branch === undefined)
     return refuse('invalid_request', 'repo_full_name and branch belong together: the repository, and the branch to work on.', {
       field: repo === undefined ? 'repo_full_name' : 'branch',
     })
   refuseBranch(branch)
-  const all = (await worktreesOf(queries, repo)).filter((one) => isWithin(one) && (runner === undefined || one.runner_id === runner))
-  const first = beside?.worktree ?? all[0]
+  const within = (await worktreesOf(queries, repo)).filter((one) => isWithin(one) && (runner === undefined || one.runner_id === runner))
+  const able = ableOf(within, needs)
+  const first = beside?.worktree ?? able[0]
   if (!first)
     return refuse('not_found', `No runner has the repository ${redacted(repo)}. Start one in a checkout of it: parley runner.`, {
       repo_full_name: redacted(repo),
     })
-  const there = all.find((one) => one.branch === branch && (one.online || runner !== undefined))
+  const there = able.find((one) => one.branch === branch && (one.online || runner !== undefined))
   if (there) return { worktree: there, branch: undefined, beginsThere: false, branchThere: branch }
   return { worktree: first, branch, beginsThere: beside?.begins_there ?? false, branchThere: undefined }
 }
@@ -146,8 +158,19 @@ const refuseBranch = (branch: string) => {
     )
 }
 
-const refuseUnknownAgent = (name: string, { agents, runner_name }: WorktreeRow) => {
-  if (ALWAYS_TAKEN.has(name) || agents.some(({ agentic_tool }) => agentic_tool === name)) return
+// The worktrees whose runner has what is asked for; all where none has, of which the refusal then speaks. An agent that is always taken waits
+// for no runner that is offline.
+const ableOf = (all: WorktreeRow[], { agenticTool, servers }: Needs): WorktreeRow[] => {
+  const known = all.filter((one) => servers.every((name) => one.mcp_servers.includes(name)))
+  const having = known.filter((one) => hasAgent(one, agenticTool))
+  return [having.filter(({ online }) => online), ALWAYS_TAKEN.has(agenticTool) ? known : having].find((some) => some.length > 0) ?? all
+}
+
+const hasAgent = ({ agents }: WorktreeRow, name: string) => agents.some(({ agentic_tool }) => agentic_tool === name)
+
+const refuseUnknownAgent = (name: string, worktree: WorktreeRow) => {
+  if (ALWAYS_TAKEN.has(name) || hasAgent(worktree, name)) return
+  const { agents, runner_name } = worktree
   const known = agents.map(({ agentic_tool }) => agentic_tool).join(', ') || 'none'
   refuse('invalid_request', `The runner ${runner_name} has no agent ${name}. It has: ${known}.`, { field: 'agentic_tool' })
 }

@@ -7,7 +7,7 @@ import { toolsets } from '../../../src/toolsets.ts'
 import { holdLock } from '../../support/held-lock.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
 import { cookieOf, done, onEveryEngine, refused, room, soon, viaRest } from '../../support/parley.ts'
-import { called, said } from '../../support/played-runner.ts'
+import { called, runnerAt, said } from '../../support/played-runner.ts'
 import { revokeByPrefix } from '../../../src/control/keys/keys.ts'
 import { purge } from '../../../src/process/purge.ts'
 import { purgeArguments } from '../../../src/cli/purge.ts'
@@ -301,6 +301,25 @@ onEveryEngine(
         expect(told).toContainEqual({ session_id: made.session_id, branch: `made-${i}`, repo_path: path })
         expect(told).toContainEqual({ session_id: forked.session_id, branch: `fork-${i}`, repo_path: path })
       }
+    })
+
+    test('of two runners of a repository the one that has the agent and the servers asked for is chosen, and it is refused what none has', async () => {
+      const agents = (...names: string[]) => names.map((agentic_tool) => ({ agentic_tool, version: null }))
+      const { runner, call } = await scene({ agents: agents('claude-code', 'opencode'), mcp_servers: ['notes'] })
+      const theirs = { path: '/code/theirs', repo_full_name: runner.repo, branch: 'theirs', head: null }
+      const other = await runnerAt(parley(), { worktrees: [theirs], agents: agents('codex') }) // is looked at first: its worktree is the newest
+      const create = (branch: string, more: object) => call('create_session', { title: 'A', repo_full_name: runner.repo, branch, ...more })
+      await done(create('theirs', { agentic_tool: 'opencode' }))
+      await done(create('with-notes', { agentic_tool: 'claude-code', mcp_server_ids: ['notes'] }))
+      await done(create('by-claude', {}))
+      await done(create('by-codex', { agentic_tool: 'codex' }))
+      await done(create('by-gemini', { agentic_tool: 'gemini' })) // which neither has: its task will say so
+      const ordered = async ({ take }: typeof runner) => (await take()).orders.map(({ branch }: any) => branch).toSorted()
+      expect([await ordered(runner), await ordered(other)]).toEqual([
+        ['by-claude', 'theirs', 'with-notes'],
+        ['by-codex', 'by-gemini'],
+      ])
+      for (const more of [{ agentic_tool: 'pi' }, { mcp_server_ids: ['none'] }]) await refused(create('new', more), 'invalid_request')
     })
 
     test('what git says of a worktree that could not be made is stored, without a credential of ours', async () => {
