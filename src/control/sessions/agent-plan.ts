@@ -86,6 +86,7 @@ const placeOf = async (context: Context, wanted: Wanted, needs: Needs): Promise<
   if (worktree_id === undefined) return byBranch(context, isWithin, { repo: repo_full_name, branch, runner: runner_id, needs })
   const worktree = await worktreeById(context.queries, worktree_id)
   if (!worktree || !isWithin(worktree)) return noSuchWorktree(worktree_id)
+  if (repo_full_name !== undefined && repo_full_name !== worktree.repo_full_name) refuseOtherRepository(worktree, repo_full_name)
   if (branch === undefined || branch === worktree.branch) return { worktree, branch: undefined, beginsThere: false, branchThere: branch }
   const beside = { worktree, begins_there }
   return byBranch(context, isWithin, { repo: worktree.repo_full_name, branch, runner: worktree.runner_id, beside, needs })
@@ -105,6 +106,13 @@ const reachOf = async ({ caller, queries }: Context): Promise<Reach> => {
 
 const noSuchWorktree = (id: string): never =>
   refuse('not_found', 'There is no such worktree. list_worktrees has those that runners have registered.', { worktree_id: redacted(id) })
+
+const refuseOtherRepository = ({ repo_full_name: own }: WorktreeRow, named: string): never =>
+  refuse(
+    'invalid_request',
+    `This worktree_id is one of ${own}, not of ${redacted(named)}. Leave out repo_full_name, or name instead a worktree of that repository, which list_worktrees has, or repo_full_name and branch alone.`,
+    { field: 'repo_full_name' },
+  )
 
 interface Needs {
   agenticTool: string
