@@ -11,7 +11,7 @@ const MESSAGE_CHARACTERS = 1_500
  *  nothing was said. */
 export const digestOf = async (queries: Queries, sessionId: string, upTo: number): Promise<string> => {
   const lines: string[] = []
-  let left = DIGEST_CHARACTERS - INTRODUCTION.length
+  let left = DIGEST_CHARACTERS - INTRODUCTION.length - 1
   for await (const line of linesBefore(queries, sessionId, upTo)) {
     if (line.length + 1 > left) break
     left -= line.length + 1

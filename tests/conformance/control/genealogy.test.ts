@@ -1,5 +1,6 @@
 // Forks go on from a point of a session, subsessions work for one.
 import { expect, test } from 'bun:test'
+import { digestOf } from '../../../src/control/genealogy/digest.ts'
 import { controlScene, controlWith } from '../../support/control-scene.ts'
 import { holdLock } from '../../support/held-lock.ts'
 import { bearer } from '../../support/keys.ts'
@@ -95,6 +96,27 @@ onEveryEngine((parley) => {
     const told = await log(fork.session_id)
     expect(told.find(({ type }) => type === 'user_input').content.text).toBe('Mend it.')
     expect(told.find(({ type }) => type === 'runtime')).toMatchObject({ task_id: fork.task_id, content: { event: 'digest_used' } })
+  })
+
+  test('a digest has at most 8,000 characters, and leaves out the oldest', async () => {
+    for (const over of [0, 1]) {
+      const { runner, session_id, start } = await scene()
+      const { task_id } = await start('The oldest.')
+      await runner.takeOne()
+      const digest = async () => digestOf(parley().database, session_id, 1_000)
+      const say = (characters: number, times = 1) =>
+        runner.print(
+          task_id,
+          Array.from({ length: times }, () => said('x'.repeat(characters))),
+        )
+      const begun = await digest()
+      await say(1_100)
+      const perLine = (await digest()).length - begun.length - 1_100
+      await say(1_100, 5)
+      await say(8_000 - (await digest()).length - perLine + over)
+      const full = await digest()
+      expect([full.length > 8_000, full.length === 8_000, full.includes('The oldest.')]).toEqual([false, over === 0, over === 0])
+    }
   })
 
   /** A scene whose runner can register again in its own place, which loses what it runs. */
