@@ -27,14 +27,17 @@ interface HandedRow extends Omit<Handed, 'task'> {
   id: string
 }
 
-// The oldest queued task of each session that works in the runner's worktrees and runs nothing now, the oldest first. Tasks of sessions
-// that are held, archived or past a cost limit wait.
-const NEXT = `
-select t.id from tasks t
+// SQL, what follows `from`: the queued tasks that wait for a runner. Those of sessions that are held, archived or past a cost limit wait for a person.
+const QUEUED = `
+tasks t
 join sessions s on s.id = t.session_id and s.archived_at is null
 join agents a on a.session_id = t.session_id and not a.held
 join worktrees w on w.id = s.worktree_id and w.runner_id = $1 and w.gone_at is null
-where t.status = 'queued' and s.status = 'active' and not exists (${spentLimits('t.session_id')})
+where t.status = 'queued' and s.status = 'active' and not exists (${spentLimits('t.session_id')})`
+
+// The oldest of each session that runs nothing now, the oldest first.
+const NEXT = `
+select t.id from ${QUEUED}
   and not exists (select from tasks o where o.session_id = t.session_id
     and ((o.status = 'running' and o.runner_id is not null) or (o.status = 'queued' and o.start_sequence < t.start_sequence)))
 order by t.created_at, t.id limit $2::int for no key update of t skip locked`
@@ -128,8 +131,7 @@ export const isInterrupting = async ({ query }: Queries, runnerId: string): Prom
 /** How long the oldest prompt that waits for this runner has waited, in seconds; 0 when none does. */
 export const waitingSeconds = async ({ query }: Queries, runnerId: string): Promise<number> => {
   const [row] = await query<{ seconds: number | null }>(
-    `select extract(epoch from clock_timestamp() - min(t.created_at))::float8 as seconds from tasks t
-     join sessions s on s.id = t.session_id join worktrees w on w.id = s.worktree_id and w.runner_id = $1 where t.status = 'queued'`,
+    `select extract(epoch from clock_timestamp() - min(t.created_at))::float8 as seconds from ${QUEUED}`,
     [runnerId],
   )
   return Math.round(row?.seconds ?? 0)

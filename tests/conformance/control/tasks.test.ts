@@ -533,6 +533,25 @@ onEveryEngine(
       expect((await runner.takeOne()).task_id).toBe(task_id)
     })
 
+    test('a runner is told how long a prompt has waited for it, not one that waits for a person', async () => {
+      const { runner, call } = await scene()
+      const { session_id } = await done(
+        call('create_session', { title: 'Cheap', worktree_id: runner.worktree, initial_prompt: 'Go.', max_usd: 0.5 }),
+      )
+      const { task_id: first } = await runner.takeOne()
+      const { task_id } = await start(call, session_id)
+      await parley().database.query(`update tasks set created_at = created_at - interval '90 s' where id = $1`, [task_id])
+      const waited = async () => (await runner.take(0, [first])).waiting_s
+      const manage = (action: string) => done(call('manage_session', { session_id, action }))
+      expect(await waited()).toBeGreaterThanOrEqual(90)
+      await manage('stop')
+      expect(await waited()).toBe(0)
+      await manage('start')
+      expect(await waited()).toBeGreaterThanOrEqual(90)
+      await runner.finish(first, 'Done.', { usage: { input_tokens: 10, output_tokens: 5, cost_usd: 0.5 } })
+      expect(await waited()).toBe(0)
+    })
+
     test('a limit holds for all below the session that has it, wherever in a tree that is', async () => {
       const { runner, call, session_id } = await scene()
       const top = await start(call, session_id)
