@@ -214,6 +214,22 @@ onEveryEngine((parley) => {
     })
   })
 
+  test('a parent is told the first 2,000 characters of a long answer, why a part failed, and that one was interrupted', async () => {
+    const { runner, call, session_id, log } = await scene()
+    const { session_id: child } = await done(call('send_prompt', { session_id, prompt: 'A part.', mode: 'subsession' }))
+    const error = { code: 'agent_failed', message: 'No claude.' }
+    for (const [ending, status, text] of [
+      [{ answer: '🦜'.repeat(2_001) }, 'completed', '🦜'.repeat(2_000)],
+      [{ status: 'failed', error }, 'failed', 'No claude.'],
+      [{ status: 'interrupted' }, 'interrupted', ''],
+    ] as const) {
+      const { task_id } = await runner.takeOne()
+      await runner.finish(task_id, undefined, ending)
+      expect((await log()).at(-1)).toMatchObject({ event: 'subsession_finished', session_id: child, task_id, status, text })
+      await done(call('send_prompt', { session_id: child, prompt: 'Again.' }))
+    }
+  })
+
   test('subsessions that end at once, while their parent is spoken in, are all concluded, and it hears of each', async () => {
     const { call, key, session_id, session, log } = await scene()
     const as = { headers: bearer(key) }

@@ -159,6 +159,19 @@ onEveryEngine(
       expect(again.details.request_id).not.toBe(details.request_id)
     })
 
+    test('a raise that nobody answers in time is denied, and may be asked for again', async () => {
+      const { runner, session_id, start, log } = await scene({ allow_bypass: true })
+      await start()
+      const agent = controlWith(parley(), (await runner.takeOne()).agent_key)
+      const raised = { session_id, permission_mode: 'bypassPermissions' }
+      const { request_id } = (await refused(agent('update_session', raised), 'forbidden')).details
+      await parley().database.query(`update permission_requests set asked_at = asked_at - interval '21 s' where id = $1`, [request_id])
+      await leaseJob(parley().services).run()
+      expect((await log()).at(-1)).toMatchObject({ event: 'permission_decided', request_id, by: 'nobody', allow: false })
+      await refused(asPerson('answer_permission', { session_id, request_id, allow: true }), 'conflict')
+      expect((await refused(agent('update_session', raised), 'forbidden')).details.request_id).not.toBe(request_id)
+    })
+
     test('what its runner forbids is refused without asking', async () => {
       const { runner, start, log } = await scene()
       await start()
@@ -218,6 +231,22 @@ onEveryEngine(
       expect(answer).toEqual({ allow: false, message: expect.stringContaining('No person answered') })
       expect((await log()).at(-1)).toMatchObject({ event: 'permission_decided', by: 'nobody', allow: false })
     })
+
+    test('where agents may raise themselves nobody is asked, and what its runner forbids stays forbidden', async () => {
+      for (const allow_bypass of [true, false]) {
+        const { runner, session_id, start, log } = await controlScene(parley(), { allow_bypass })
+        await start()
+        const agent = controlWith(parley(), (await runner.takeOne()).agent_key)
+        const raise = (permission_mode: string) => agent('update_session', { session_id, permission_mode })
+        const child = { title: 'Free', worktree_id: runner.worktree, permission_mode: 'bypassPermissions' }
+        await done(agent('update_session', { session_id, permission_mode: 'plan' }))
+        await done(raise('acceptEdits'))
+        for (const call of [() => raise('bypassPermissions'), () => agent('create_session', child)])
+          if (allow_bypass) await done(call())
+          else expect((await refused(call(), 'forbidden')).details.request_id).toBeUndefined()
+        expect((await log()).filter(({ event }) => event === 'permission_asked')).toEqual([])
+      }
+    })
   },
-  { PERMISSION_WAIT: '2' },
+  { PERMISSION_WAIT: '2', SELF_RAISE: 'allow' },
 )

@@ -737,6 +737,24 @@ onEveryEngine(
         await refused(create({ worktree_id: runner.worktree, mcp_server_ids: ['github'] }), 'invalid_request')
       })
 
+      test('more than a call of a runner may hold, or less', async () => {
+        const { call, runner, session_id } = await scene()
+        const { task_id } = await start(call, session_id)
+        await runner.takeOne()
+        const times = (count: number, one: (n: number) => object) => Array.from({ length: count }, (_, n) => one(n))
+        const events = (count: number) => {
+          const told = times(count, (n) => ({ key: `${n}`, ...said('Looking.') }))
+          return runner.call('add_task_events', { runner_id: runner.id, task_id, events: told })
+        }
+        const worktrees = (count: number) => times(count, (n) => ({ path: `/code/${n}`, repo_full_name: 'a', branch: null, head: null }))
+        const register = (more: object) => runner.call('register_runner', { name: runner.name, agents: [], worktrees: [], ...more })
+        for (const count of [0, 201]) await refused(events(count), 'invalid_request')
+        for (const more of [{ parallel: 0 }, { parallel: 65 }, { worktrees: worktrees(201) }])
+          await refused(register(more), 'invalid_request')
+        await done(events(200))
+        expect((await done(register({ parallel: 64, worktrees: worktrees(200) }))).worktrees).toHaveLength(200)
+      })
+
       test('a concluded session takes no prompt, and what was queued there ends', async () => {
         const { call, session_id, session } = await scene()
         await done(viaRest(parley())('conclude_session', { session_id, summary_section: 'Over.' }, { team: session.team_id as string }))
