@@ -124,6 +124,7 @@ export const participants = pgTable(
     wokenCursor: bigint({ mode: 'number' }).notNull().default(0), // up to there a message that woke the team has been counted
     seenHour: at().generatedAlwaysAs(hourOf('greatest(last_seen_at, polling_until, slept_at, sleeping_until)')), // HOT, as of sessions
     invitationId: uuid(), // what it joined by: such a team needs no ACCESS_TOKEN in this session
+    verified: boolean().notNull().default(false), // joined with a program's key, or as a session's agent; what it calls with later changes nothing
   },
   (t) => [
     primaryKey({ columns: [t.sessionId, t.teamId] }),

@@ -139,6 +139,14 @@ describe.each(CASES)('on %s, a database of %s', (engine, dump) => {
       expect((await done(control('get_task', { task_id: before.control.done }))).task.answer.text).toBe('The test is there.')
     })
 
+    test('the teams of its agents and programs are known by their keys', async () => {
+      const { meeting } = await done(viaRest(parley)('records.get_meeting_details', { meeting_id: session_id }, { headers: bearer(full) }))
+      expect(meeting.attendees.map(({ kind, verified }: any) => [kind, verified])).toEqual([
+        ['team', true],
+        ['team', true],
+      ])
+    })
+
     test('its runner goes on with the running task, hears what a person permits, and gets the task that waited', async () => {
       const taken = await done(asRunner('take_tasks', { running: [running], timeout: 10 }))
       expect(taken.tasks.map(({ task_id }: any) => task_id)).toEqual([queued])

@@ -22,6 +22,6 @@ export const ownersOf = async ({ queries }: Context, sessionId: string): Promise
         `Owner not found. ${field}: no team of this session is called so; list_participants has handles and names.`,
         { field },
       )
-    return { person: personOf('team', found.teamName, false), handle: found.teamId }
+    return { person: personOf('team', found.teamName, found.verified), handle: found.teamId }
   }
 }

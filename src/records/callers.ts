@@ -56,8 +56,8 @@ export const RECORD_READERS: KeyRow = { ...READERS, ...orTeam }
 export const RECORD_ACTORS: KeyRow = { ...ACTORS, ...orTeam }
 
 /** The caller as records name it. */
-export const named = ({ caller, call }: Context): Person => {
-  if (caller.kind === 'team') return personOf('team', caller.member.teamName, call.key !== undefined)
+export const named = ({ caller }: Context): Person => {
+  if (caller.kind === 'team') return personOf('team', caller.member.teamName, caller.member.verified)
   if (caller.kind === 'person') return personOf('person', caller.name, caller.verified)
   if (caller.kind === 'key') return personOf('key', caller.key.name, true)
   throw new Error('readers are named nowhere')

@@ -60,7 +60,7 @@ export const createSession = op({
     const handle = crypto.randomUUID()
     const by = { teamId: handle, name: creator_team_name }
     const id = await addSession(context, { title, description, expected_teams, resume_from }, by)
-    await seatFirst(context, id, by)
+    await seatFirst(context, id, { ...by, verified: context.call.key !== undefined })
     const team_id = `${handle}.${context.secretFor(handle)}`
     const known = { session_id: id, team_id, handle, team_name: creator_team_name, cursor: 0 as const, title, description }
     return { ...known, ...wakeCommand(context.call, id) }
@@ -80,7 +80,12 @@ export const startSession = internalOp({
 })
 
 /** Puts a team at the beginning of a new session on its roster. It may call with the token that `secretFor` its handle belongs to. */
-export const seatFirst = async (context: Context, sessionId: string, { teamId, name }: Author, others: Participant[] = []) =>
+export const seatFirst = async (
+  context: Context,
+  sessionId: string,
+  { teamId, name, verified }: Author & { verified: boolean },
+  others: Participant[] = [],
+) =>
   addParticipant(context.queries, {
     sessionId,
     teamId: teamId!,
@@ -89,6 +94,7 @@ export const seatFirst = async (context: Context, sessionId: string, { teamId, n
     hue: unusedHue(name, others),
     lastSeenCursor: 0,
     deliveredCursor: 0,
+    verified,
   })
 
 interface NewSession {

@@ -141,6 +141,7 @@ const addTeam = async (
     lastSeenCursor: at,
     deliveredCursor: at,
     invitationId: invitationId ?? null,
+    verified: context.call.key !== undefined,
   })
 }
 

@@ -23,6 +23,7 @@ export interface Member {
   teamName: string
   left: boolean
   invited: boolean // joined by an invitation
+  verified: boolean // joined with a key
   seenCursor: number
   deliveredCursor: number
   addressedCursor: number
@@ -47,6 +48,7 @@ interface MemberRow {
   team_name: string
   left: boolean
   invited: boolean
+  verified: boolean
   last_seen_cursor: number
   delivered_cursor: number
   addressed_cursor: number
@@ -56,7 +58,7 @@ interface MemberRow {
 const MEMBERS = `
 select k.ord, s.id, s.status, s.last_sequence, s.last_conversation_sequence, d.version as doc_version,
   p.team_id, p.token_hash, p.team_name, p.left_at is not null as left,
-  p.invitation_id is not null as invited, p.last_seen_cursor, p.delivered_cursor, p.addressed_cursor
+  p.invitation_id is not null as invited, p.verified, p.last_seen_cursor, p.delivered_cursor, p.addressed_cursor
 from json_to_recordset($1::json) as k(ord int, session_id uuid, team_id uuid)
 join participants p on p.session_id = k.session_id and p.team_id = k.team_id
 join sessions s on s.id = k.session_id
@@ -92,6 +94,7 @@ const memberOf = (row: MemberRow): Member => ({
   teamName: row.team_name,
   left: row.left,
   invited: row.invited,
+  verified: row.verified,
   seenCursor: row.last_seen_cursor,
   deliveredCursor: row.delivered_cursor,
   addressedCursor: row.addressed_cursor,

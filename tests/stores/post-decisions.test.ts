@@ -64,6 +64,7 @@ const PARTICIPANTS: Record<keyof typeof participants.$inferSelect, Meaning> = {
   wokenCursor: NO,
   seenHour: NO,
   invitationId: NO, // what it passes is asked of the row before the post is looked at, and never changes
+  verified: NO, // never changes
 }
 
 const columnOf = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

@@ -143,7 +143,7 @@ export const openWithAgent = async (context: Context, wanted: NewAgentSession, p
       worktreeId: plan.branch === undefined ? plan.worktree.worktree_id : null,
     }),
   })
-  const convener: Participant | undefined = byKey && (await seatFirst(context, id, by))
+  const convener: Participant | undefined = byKey && (await seatFirst(context, id, { ...by, verified: true }))
   if (byKey && convener) await addSeat(queries, { holder: seatHolderOf(byKey), sessionId: id, teamId: convener.teamId })
   if (plan) await seatAgent(context, id, plan, { convener, parent, root: above?.root ?? id, maxUsd: wanted.max_usd })
   return { id, convener }
@@ -159,7 +159,7 @@ interface Beside {
 const seatAgent = async (context: Context, sessionId: string, plan: AgentPlan, { convener, parent, root, maxUsd }: Beside) => {
   const { queries } = context
   const teamId = crypto.randomUUID()
-  const by = { teamId, name: agentName(plan.agenticTool) }
+  const by = { teamId, name: agentName(plan.agenticTool), verified: true }
   await seatFirst(context, sessionId, by, convener ? [convener] : [])
   if (!convener) await setConvener(queries, sessionId, teamId)
   await addSeat(queries, { holder: sessionId, sessionId, teamId })

@@ -10,14 +10,13 @@ interface Attendance {
   id: string
   kind: 'team' | 'person'
   name: string
-  keyed: boolean // a team that joined with a key
+  verified: boolean // of a team
 }
 
 // The second half reads the index events_of_people.
 const ATTENDANCES = `
-select session_id as id, 'team' as kind, team_name as name, exists (
-    select from seats k where k.session_id = p.session_id and k.team_id = p.team_id) as keyed, joined_at as since
-from participants p where session_id = any($1::uuid[])
+select session_id as id, 'team' as kind, team_name as name, verified, joined_at as since
+from participants where session_id = any($1::uuid[])
 union all
 select session_id, 'person', author_name, false, min(at) from events
 where session_id = any($1::uuid[]) and author = 'person' and source_line is null and author_name is not null group by session_id, author_name
@@ -38,10 +37,10 @@ export const attendeesOf = async (queries: Queries, sessionIds: readonly string[
     rows.filter(({ kind }) => kind === 'person').map(({ name }) => name),
   )
   const found = new Map<string, Map<string, Person>>(sessionIds.map((id) => [id, new Map()]))
-  for (const { id, kind, name, keyed } of rows) {
-    const person = personOf(kind, name, kind === 'team' ? keyed : bound.has(nameKey(name)))
+  for (const { id, kind, name, verified } of rows) {
+    const person = personOf(kind, name, kind === 'team' ? verified : bound.has(nameKey(name)))
     const known = found.get(id)!.get(person.person_id)
-    if (known) known.verified ||= person.verified
+    if (known) known.verified &&= person.verified
     else found.get(id)!.set(person.person_id, person)
   }
   return new Map([...found].map(([id, persons]) => [id, [...persons.values()]]))
@@ -57,13 +56,14 @@ export const attendedBy = (spellings: readonly { kind: PersonKind; name: string 
       and source_line is null)`
 }
 
-/** Whether somebody of this kind and name is who the name says: a key, a person who came by a link bound to it, a team that joined with a
- *  key. One statement. */
+/** Whether somebody of this kind and name is who the name says: a key, a person who came by a link bound to it, a team if each of that name,
+ *  in whatever session, joined with a key. One statement. */
 export const isVerified = async ({ query }: Queries, spellings: readonly { kind: PersonKind; name: string }[]): Promise<boolean> => {
   const of = (kind: PersonKind) => spellings.filter((spelling) => spelling.kind === kind).map(({ name }) => name)
   const [row] = await query<{ verified: boolean }>(
-    `select exists (select from people where name_key = any($1::text[])) or exists (
-       select from participants p join seats k on k.session_id = p.session_id and k.team_id = p.team_id where p.team_name = any($2::text[])
+    `select exists (select from people where name_key = any($1::text[])) or (
+       exists (select from participants where team_name = any($2::text[]))
+       and not exists (select from participants where team_name = any($2::text[]) and not verified)
      ) as verified`,
     [pgArray(of('person').map(nameKey)), pgArray(of('team'))],
   )

@@ -18,7 +18,8 @@ export interface Person extends Named {
 /** One id for each kind and name, whatever its case and blanks: a team that bears a person's name is never that person. */
 export const personIdOf = (kind: PersonKind, name: string): string => uuidOf(`person\n${kind}\n${nameKey(name)}`)
 
-/** `verified`: a person whose name is bound to a link, a key, a team that joined with a key. */
+/** `verified`: a person whose name is bound to a link, a key, a team that joined with a key: of several by one
+ *  name, all of them. */
 export const personOf = (kind: PersonKind, name: string, verified: boolean): Person => ({
   person_id: personIdOf(kind, name),
   name,

@@ -1,34 +1,50 @@
 // Who may be named in a session's records: its teams, the people who wrote there, and whoever an id was given out for.
 import type { Queries } from '../../../db/database.ts'
 import { nameKey } from '../../core/text/text.ts'
-import { roster } from '../members.ts'
+import { roster, type Participant } from '../members.ts'
 import { boundName } from '../people.ts'
 import { peopleHere } from '../questions.ts'
-import { personOf, spellingsOf, type Person, type PersonKind } from './persons.ts'
+import { isVerified } from './attendees.ts'
+import { personIdOf, personOf, spellingsOf, type Person } from './persons.ts'
 
 /** The team of this name in the session, else the person who wrote there; undefined for a name that nobody bears. */
 export const personCalled = async (queries: Queries, sessionId: string, name: string): Promise<Person | undefined> => {
   const key = nameKey(name)
-  const named = (names: string[]) => names.find((one) => nameKey(one) === key)
-  const team = named((await roster(queries, sessionId)).map(({ teamName }) => teamName))
-  if (team !== undefined) return personOf('team', team, false)
-  const person = named(await peopleHere(queries, sessionId))
+  const isCalledSo = (one: string) => nameKey(one) === key
+  const team = teamAmong(await roster(queries, sessionId), isCalledSo)
+  if (team) return team
+  const person = (await peopleHere(queries, sessionId)).find(isCalledSo)
   return person === undefined ? undefined : known(queries, 'person', person)
 }
 
 /** Whoever this id was given out for, or bears its name in the session; undefined for an id that is nobody's. */
 export const personWithId = async (queries: Queries, sessionId: string, personId: string): Promise<Person | undefined> => {
-  const [given] = await spellingsOf(queries, personId)
-  if (given) return known(queries, given.kind, given.name)
-  const teams = (await roster(queries, sessionId)).map(({ teamName }) => personOf('team', teamName, false))
-  const people = (await peopleHere(queries, sessionId)).map((name) => personOf('person', name, false))
-  const found = [...teams, ...people].find(({ person_id }) => person_id === personId)
-  return found && known(queries, found.kind, found.name)
+  const spellings = await spellingsOf(queries, personId)
+  const [given] = spellings
+  if (given && given.kind !== 'team') return known(queries, given.kind, given.name)
+  const team = teamAmong(await roster(queries, sessionId), (name) => personIdOf('team', name) === personId)
+  if (team) return team
+  if (given) return personOf('team', given.name, await isVerified(queries, spellings))
+  const person = (await peopleHere(queries, sessionId)).find((name) => personIdOf('person', name) === personId)
+  return person === undefined ? undefined : known(queries, 'person', person)
+}
+
+// Of teams that bore one name after another, a later one may be another's.
+const teamAmong = (teams: readonly Participant[], isCalledSo: (name: string) => boolean): Person | undefined => {
+  const bearers = teams.filter(({ teamName }) => isCalledSo(teamName))
+  return (
+    bearers[0] &&
+    personOf(
+      'team',
+      bearers[0].teamName,
+      bearers.every(({ verified }) => verified),
+    )
+  )
 }
 
 // A name that is bound to a link is only its person's.
-const known = async (queries: Queries, kind: PersonKind, name: string): Promise<Person> =>
-  personOf(kind, name, kind === 'key' || (kind === 'person' && (await boundName(queries, name)) !== undefined))
+const known = async (queries: Queries, kind: 'person' | 'key', name: string): Promise<Person> =>
+  personOf(kind, name, kind === 'key' || (await boundName(queries, name)) !== undefined)
 
 /** Whether a proposal or an item of the session names this person. */
 export const isNamedIn = async ({ query }: Queries, sessionId: string, personId: string): Promise<boolean> => {

@@ -98,7 +98,7 @@ for (const env of [{}, { VIEWER_PASSWORD: 'a password of some length' }])
           const agent = { headers: bearer(await keyOf(parley(), 'agent', id)) }
           const call = viaRest(parley())
           const { items } = await done(call('plan_work', { session_id: id, items: [{ title: 'Write the lexer' }] }, agent))
-          expect(items[0].planned_by).toMatchObject({ name: bea.team, kind: 'team', verified: true })
+          expect(items[0].planned_by).toMatchObject({ name: bea.team, kind: 'team' })
           const { item } = await done(call('claim_work', { session_id: id }, agent))
           expect(item).toMatchObject({ item_id: items[0].item_id, claimed_by: { team_id: bea.handle } })
           expect((await done(call('list_work', { session_id: id, mine: true }, agent))).items).toHaveLength(1)

@@ -2,9 +2,10 @@
 import { describe, expect } from 'bun:test'
 import { personIdOf } from '../../../src/stores/records/persons.ts'
 import { test } from '../../support/foreign.ts'
+import { controlScene } from '../../support/control-scene.ts'
 import { bearer, keyOf, verifiedCookie } from '../../support/keys.ts'
 import { cookieOf, done, refused, seat, throughEveryDoor, viaRest } from '../../support/parley.ts'
-import { ACTION, DECISION, recordsScene } from '../../support/records-scene.ts'
+import { ACTION, DECISION, personAt, recordsScene } from '../../support/records-scene.ts'
 
 const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'
 const LISTS = { get_meetings: 'meetings', get_action_items: 'action_items', get_decisions: 'decisions' } as const
@@ -16,6 +17,7 @@ throughEveryDoor((call, parley) => {
     const as = { headers: bearer(await keyOf(parley(), 'read')) }
     return (name: string, input: Record<string, unknown> = {}) => call(`records.${name}`, input, as)
   }
+  const keyed = async () => ({ headers: bearer(await keyOf(parley(), 'full')) })
   type Scene = Awaited<ReturnType<typeof scene>>
   const decided = async (at: Scene, fields: object = {}) => {
     const { id } = await done(at.alex('propose_decision', { ...DECISION, ...fields }))
@@ -60,15 +62,60 @@ throughEveryDoor((call, parley) => {
       const person = await verifiedCookie(parley(), name)
       const rest = viaRest(parley())
       await done(rest('post_message', { session_id: at.id, content: 'Here.' }, { person }))
-      const key = { headers: bearer(await keyOf(parley(), 'full')) }
-      const opened = await done(call('create_session', { title: 'Keyed', description: '', creator_team_name: 'Keyed Team' }, key))
-      await parley().database.query(
-        'insert into seats (holder, session_id, team_id) values (gen_random_uuid(), $1, $2) on conflict do nothing',
-        [opened.session_id, opened.handle],
-      )
+      const opened = await done(call('create_session', { title: 'Keyed', description: '', creator_team_name: 'Keyed Team' }, await keyed()))
       const of = async (id: string) => (await done(read('get_meeting_details', { meeting_id: id }))).meeting.attendees
       expect((await of(at.id)).at(-1)).toEqual({ person_id: personIdOf('person', name), name, kind: 'person', verified: true })
       expect(await of(opened.session_id)).toMatchObject([{ name: 'Keyed Team', kind: 'team', verified: true }])
+    })
+
+    test('knows the team of a driven agent, which has a key for each task, whoever opened its session [E1]', async () => {
+      const [nora, { runner }, read] = [await personAt(parley()), await controlScene(parley()), await reader()]
+      const opened = await done(nora('control.create_session', { title: 'Parser', worktree_id: runner.worktree }))
+      const { meeting } = await done(read('get_meeting_details', { meeting_id: opened.session_id }))
+      expect(meeting.attendees).toMatchObject([{ name: 'Claude Code', kind: 'team', verified: true }])
+    })
+
+    test('a team is verified by what it joined with, wherever it is named and whatever it calls with later [E1] [E6]', async () => {
+      const [at, key, read] = [await scene(), await keyed(), await reader()]
+      const [withKey, without] = ['Vouched', 'Unknown'].map((name) => `${name} ${crypto.randomUUID().slice(0, 8)}`) as [string, string]
+      const join = async (session_id: string, team_name: string, as = {}) => done(call('join_session', { session_id, team_name }, as))
+      const teams = [await join(at.id, withKey, key), await join(at.id, without)]
+      for (const [n, name] of [withKey, without].entries()) {
+        const team = { name, kind: 'team', verified: n === 0 }
+        for (const as of [{}, key]) {
+          const rejoined = await done(call('join_session', { session_id: at.id, team_name: name }, { team: teams[n].team_id, ...as }))
+          expect(rejoined.handle).toBe(teams[n].handle)
+          const title = `With the header${as === key ? ' and a key' : ''} of ${name}`
+          const given = { title, owner_name: name, meeting_id: at.id }
+          const { id, data } = await done(call('records.propose_action_item', given, { team: teams[n].team_id, ...as }))
+          expect([data.owner, (await at.proposal(id)).proposed_by]).toMatchObject([team, team])
+          const byId = { title: `${title}, by id`, owner_id: data.owner.person_id }
+          expect((await done(at.bea('propose_action_item', byId))).data.owner).toMatchObject(team)
+        }
+        const items = [{ title: `Work of ${name}`, owner: name }]
+        expect((await done(at.seats.alex('plan_work', { items }))).items[0].owner).toMatchObject(team)
+        const { meeting } = await done(read('get_meeting_details', { meeting_id: at.id }))
+        expect(meeting.attendees).toContainEqual(expect.objectContaining(team))
+        const { person } = await done(read('get_person_context', { person_id: personIdOf('team', name) }))
+        expect(person).toMatchObject(team)
+      }
+    })
+
+    test('a name that a team without a key bears too is not verified, in that session and across sessions [E1] [E6]', async () => {
+      const [at, other, key, read] = [await scene(), await scene(), await keyed(), await reader()]
+      const name = `Vouched ${crypto.randomUUID().slice(0, 8)}`
+      const first = await done(call('join_session', { session_id: at.id, team_name: name }, key))
+      const verified = async () => {
+        const { meeting } = await done(read('get_meeting_details', { meeting_id: at.id }))
+        const { person } = await done(read('get_person_context', { person_id: personIdOf('team', name) }))
+        return [meeting.attendees.find((one: any) => one.name === name).verified, person.verified]
+      }
+      expect(await verified()).toEqual([true, true])
+      await done(call('join_session', { session_id: other.id, team_name: name }))
+      expect(await verified()).toEqual([true, false])
+      await done(seat(call, first)('leave_session'))
+      expect((await done(call('join_session', { session_id: at.id, team_name: name }))).team_name).toBe(name)
+      expect(await verified()).toEqual([false, false])
     })
 
     test('an attendee filters: a team, or a person of the same name [E1]', async () => {
