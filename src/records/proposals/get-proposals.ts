@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { isUuid } from '../../core/ids.ts'
 import { baseOf, type Context } from '../../operations/context.ts'
 import { pageFields, pageOf, readCursor } from '../../operations/list-cursor.ts'
-import { listProposals } from '../../stores/records/proposal-list.ts'
+import { listProposals, proposalsByIds } from '../../stores/records/proposal-list.ts'
 import { rememberPersons } from '../../stores/records/persons.ts'
 import { CALLERS, RECORD_READERS } from '../callers.ts'
 import { mayRead, noSuchProposal, onlySession, readableMeeting } from '../reach.ts'
@@ -29,8 +29,8 @@ const shared = {
   run: (context: Context, given: z.output<typeof input>) => readProposals(context, given),
 } as const
 
-/** Pending ones oldest first, others newest first; with `proposal_id` that one, whatever became of it. 404 for a proposal or session that is
- *  unknown or that the caller may not read. */
+/** Pending ones oldest first, others newest first; with `proposal_id` that one, whatever became of it, or none if the other filters
+ *  leave it out. 404 for a proposal or session that is unknown or that the caller may not read. */
 export const getProposals = op({
   ...shared,
   name: 'get_proposals',
@@ -80,7 +80,11 @@ const readProposals = async (
     after: readCursor(cursor, filters),
     limit: limit + 1,
   })
-  if (proposal_id !== undefined && !rows.some(({ proposal }) => mayRead(context, proposal.sessionId))) noSuchProposal(proposal_id)
+  if (proposal_id !== undefined) {
+    // One that the other filters leave out is no unknown one: whoever polls for `pending` would propose it again.
+    const [known] = rows.length > 0 ? rows : await proposalsByIds(queries, [proposal_id])
+    if (!known || !mayRead(context, known.proposal.sessionId)) noSuchProposal(proposal_id)
+  }
   const { shown, ...page } = pageOf(rows, limit, ({ proposal }) => ({ at: proposal.createdAt, id: proposal.id }), filters)
   const base = baseOf(context)
   const found = shown.map((row) => proposalOf(row, base))

@@ -609,6 +609,19 @@ throughEveryDoor((call, parley) => {
       const { proposals } = await done(bea('get_proposals', { proposal_id: id }))
       expect(proposals).toMatchObject([{ id, status: 'rejected', feedback: 'Not now.', resolved_by: NORA }])
     })
+
+    test('in get_proposals, which is empty once it has another status than asked for, or is of another type or session [E13] [E14]', async () => {
+      const { bea, resolve } = await scene()
+      const { id } = await done(bea('propose_action_item', ACTION))
+      const asPending = async () => (await done(bea('get_proposals', { proposal_id: id, status: 'pending' }))).proposals.length
+      expect(await asPending()).toBe(1)
+      await done(resolve(id))
+      expect(await asPending()).toBe(0)
+      const none = { proposals: [], next_cursor: null, has_more: false }
+      for (const filter of [{ type: 'decision' }, { meeting_id: (await scene()).id }])
+        expect(await done(bea('get_proposals', { proposal_id: id, ...filter }))).toEqual(none)
+      await refused(bea('get_proposals', { proposal_id: UNKNOWN, status: 'pending' }), 'not_found')
+    })
   })
 })
 
@@ -625,6 +638,7 @@ onEveryEngine(
         const unknown = await refused(stranger(name, { proposal_id: UNKNOWN, ...action }), 'not_found')
         expect({ ...real, details: {} }).toEqual({ ...unknown, details: {} })
       }
+      await refused(stranger('get_proposals', { proposal_id: id, status: 'approved' }), 'not_found')
       expect((await done(stranger('get_proposals'))).proposals).toEqual([])
       expect(await proposal(id)).toMatchObject({ status: 'pending' })
       await done((await personAt(parley(), 'Omar'))('records.cancel_approval', { proposal_id: id }))
