@@ -96,6 +96,9 @@ describe('the configuration', () => {
     )
     const seconds = 'IDLE_AFTER: must be a number of seconds, above 0 and at most 86400\n'
     for (const IDLE_AFTER of ['soon', '0', '-5', '100000']) expect(wrong({ IDLE_AFTER })).toContain(seconds)
+    const expiry = 'PROPOSAL_EXPIRES_AFTER: must be a whole number of seconds from 1 to 604800\n'
+    for (const PROPOSAL_EXPIRES_AFTER of ['soon', '0', '604801']) expect(wrong({ PROPOSAL_EXPIRES_AFTER })).toContain(expiry)
+    expect(readConfig({ PROPOSAL_EXPIRES_AFTER: '604800' }).PROPOSAL_EXPIRES_AFTER).toBe(604_800)
     expect(wrong({ CLAIM_LEASE: 'long' })).toContain('CLAIM_LEASE: must be a whole number of seconds from 1 to 86400\n')
   })
 
