@@ -7,6 +7,7 @@ import { shortened } from '../core/events/event-text.ts'
 import { IN_YEARS, inYears } from '../core/years.ts'
 import type { SessionRow } from '../stores/history.ts'
 import { sessionsWithin } from '../stores/session-list.ts'
+import { indexWarnings } from './search.ts'
 import { factsOf, sessionFacts } from './session-facts.ts'
 import { rowLimit, nullable, tool } from './tool.ts'
 
@@ -62,18 +63,19 @@ export const listSessions = tool({
   refuses: [],
   target: 300,
   deadlineMs: 3_000, // for a long list: that it is one is known only after it has been read
-  async run({ queries }, request) {
+  async run(context, request) {
     const { start_datetime: start, end_datetime: end, limit, cursor, mode, sort: order } = request
     if (end <= start) refuse('invalid_request', 'end_datetime must be after start_datetime', { field: 'end_datetime' })
     const filter = sha256(JSON.stringify([start, end, mode, order])).slice(0, 16)
     const after = cursor === null ? undefined : readCursor(cursor, filter)
-    const { rows, many } = await sessionsWithin(queries, { start, end, mode, order, after, limit: limit + 1 })
+    const { rows, many, corpus } = await sessionsWithin(context.queries, { start, end, mode, order, after, limit: limit + 1 })
     const sessions = rows.slice(0, limit).map(itemOf)
     const truncated = rows.length > limit
     const next_cursor = truncated ? cursorOf(rows[limit - 1]!, filter) : null
     return {
       request,
       data: { result_count: sessions.length, limit, truncated, sessions, next_cursor },
+      warnings: indexWarnings(context, corpus),
       target: !many ? 300 : mode === null ? 1_000 : 1_200,
     }
   },

@@ -7,7 +7,7 @@ import { eventTypeNumber, eventTypeOf, EVENT_TYPES, SEARCHABLE, SEARCHED_BY_DEFA
 import type { Context } from '../operations/context.ts'
 import { eventsAt, eventGroupsOf, sessionsByIds, type HistoryRow, type SessionRow } from '../stores/history.ts'
 import type { Scope } from '../search/scope.ts'
-import { findEvents, parseQuery, type ScoredEvent, type ParsedQuery } from '../search/ranking.ts'
+import { findEvents, parseQuery, type Corpus, type ScoredEvent, type ParsedQuery } from '../search/ranking.ts'
 import { matchingSessions, withoutSessionTerms, mergeSessions } from './session-hits.ts'
 import { eventRef, parseRef, sessionRef, turnRef } from './ids.ts'
 import { factsOf, sessionFacts } from './session-facts.ts'
@@ -179,10 +179,14 @@ export const warningsOf = (context: Context, { corrected, corpus }: Pick<ParsedQ
   ...[...corrected].map(
     ([term, words]) => `No event has ${JSON.stringify(term)}; searched for ${words.map((word) => JSON.stringify(word)).join(', ')}.`,
   ),
-  ...(corpus.rebuilding
-    ? [`The index is being rebuilt: ${corpus.events} of ${Math.max(corpus.rebuilding, corpus.events)} events can be found so far.`]
-    : lagWarning(context)),
+  ...indexWarnings(context, corpus),
 ]
+
+/** Warnings that the index, of which searches and lists are, has not all events yet. */
+export const indexWarnings = (context: Context, { rebuilding, events }: Pick<Corpus, 'rebuilding' | 'events'>): string[] =>
+  rebuilding
+    ? [`The index is being rebuilt: ${events} of ${Math.max(rebuilding, events)} events can be found so far.`]
+    : lagWarning(context)
 
 const lagWarning = ({ services: { indexer, clock } }: Context): string[] => {
   const seconds = indexer.lagSeconds

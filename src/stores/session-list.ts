@@ -15,7 +15,8 @@ export interface SessionListFilter {
 /** A list of more sessions than this may take longer. */
 export const NARROW = 5_000
 
-/** A page of the sessions that overlap a time range and were not purged, and whether there are more than NARROW in all. */
+/** A page of the sessions that overlap a time range and were not purged, whether there are more than NARROW in all, and how far the index is
+ *  that the rows are of. */
 export const sessionsWithin = async ({ query }: Queries, { start, end, mode, order, after, limit }: SessionListFilter) => {
   const matches = `updated_at >= $1::timestamptz and started_at < $2::timestamptz${mode === null ? '' : ' and mode = $3'}`
   const filter = [start, end, ...(mode === null ? [] : [mode])]
@@ -34,10 +35,12 @@ export const sessionsWithin = async ({ query }: Queries, { start, end, mode, ord
        join sessions s on s.id = l.session_id order by l.updated_at ${order}, l.session_id ${order}`,
       params,
     ),
-    query<{ many: boolean }>(
-      `select count(*) > ${NARROW} as many from (select from session_index where ${matches} limit ${NARROW + 1}) m`,
+    query<{ many: boolean; events: number; rebuilding: number | null }>(
+      `select m.many, c.events, c.rebuilding from search_corpus c,
+         (select count(*) > ${NARROW} as many from (select from session_index where ${matches} limit ${NARROW + 1}) n) m`,
       filter,
     ),
   ])
-  return { rows: rows.slice(0, limit), many: count!.many }
+  const { many, ...corpus } = count!
+  return { rows: rows.slice(0, limit), many, corpus }
 }

@@ -143,6 +143,8 @@ onEveryEngine((parley, engine) => {
         expect(await lagOf(parley())).toBeGreaterThan(2)
         const page = await (await parley().send(`/search?q=${word}`)).text()
         expect(page).toMatch(/The search index is \d+ s behind/)
+        const range = { start_datetime: '2000-01-01T00:00:00Z', end_datetime: '2100-01-01T00:00:00Z' }
+        expect((await askOverRest(parley())('list_sessions', range)).warnings).toEqual([expect.stringMatching(BEHIND)])
       })
       await soon('it is found', async () => (await found(said)).length === 1)
       await soon('nothing is behind', async () => (await lagOf(parley())) === 0)

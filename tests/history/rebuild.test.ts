@@ -45,6 +45,27 @@ onEveryEngine(
       expect(await warningsOf(parley())).toEqual([])
     })
 
+    test('meanwhile a list of sessions says too that it is of an index that is not complete', async () => {
+      const { id } = await trace(parley(), [
+        [
+          { type: 'user_input', text: 'Run it.' },
+          { type: 'tool_call', text: 'bash' },
+        ],
+      ])
+      await parley().services.indexer.run()
+      const listed = async () => {
+        const range = { start_datetime: '2000-01-01T00:00:00Z', end_datetime: '2100-01-01T00:00:00Z' }
+        const { data, warnings } = await askOverRest(parley())('list_sessions', { ...range, mode: 'tool_calling', limit: 100 })
+        return { there: data.sessions.some((row: any) => row.id === `session:${id}`), warnings }
+      }
+      expect(await listed()).toEqual({ there: true, warnings: [] })
+      const events = await emptyIndex(parley().database)
+      const warnings = [`The index is being rebuilt: 0 of ${events} events can be found so far.`]
+      expect(await listed()).toEqual({ there: false, warnings })
+      await parley().services.indexer.rebuild(() => {})
+      expect(await listed()).toEqual({ there: true, warnings: [] })
+    })
+
     test.skipIf(!FULL)('it waits for whoever indexes at that moment, longer than statements may take elsewhere', async () => {
       const { database, engine } = parley()
       if (engine !== 'postgres') return // there is one connection: it waits in the queue
