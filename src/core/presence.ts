@@ -114,7 +114,7 @@ export class Poll {
     return this.#entry.polls
   }
 
-  /** Moves the team's cursors, only ever forward. `seen`: the team says that it has read so far. `delivered`: a wait has delivered so far.
+  /** Moves the team's cursors, only ever forward. `seen`: the team goes on from there. `delivered`: a wait has delivered so far.
    *  `addressed`: the same, of messages that are addressed to the team. After the cursors were forgotten, a call that began before moves none:
    *  its numbers may be of another copy of the log. */
   advance({ seen = 0, delivered = 0, addressed = 0 }) {

@@ -88,7 +88,7 @@ export const joinSession = op({
       handle: joined.teamId,
       team_name: joined.teamName,
       is_convener: joined.teamId === convenerTeamId,
-      cursor: replay_from ?? joined.lastSeenCursor,
+      cursor: replay_from ?? seenCursorOf(context.services, joined),
       participants: (known ? teams : [...teams, joined]).map((row) =>
         participantOf(context.services, row, { convenerTeamId }, joined.teamId),
       ),
@@ -243,5 +243,9 @@ export const participantOf = (
   status: statusOf(services, row),
   is_self: row.teamId === self,
   is_convener: row.teamId === session.convenerTeamId,
-  last_seen_cursor: Math.max(row.lastSeenCursor, services.presence.of(row.teamId)?.seenCursor ?? 0),
+  last_seen_cursor: seenCursorOf(services, row),
 })
+
+/** Up to where the team has read the feed. What a wait has handed it last is not counted yet: the answer may have been lost. */
+const seenCursorOf = ({ presence }: Services, { teamId, lastSeenCursor }: Participant) =>
+  Math.max(lastSeenCursor, presence.of(teamId)?.seenCursor ?? 0)

@@ -136,6 +136,24 @@ throughEveryDoor((call, parley) => {
       expect(await feedOf(alex)).toHaveLength(1)
     })
 
+    test('a team that joins again goes on where it was, with cursors of its own or without', async () => {
+      const { alex, bea } = await room(call)
+      const again = async (more: object = {}) => (await done(bea('join_session', { team_name: "Bea's Team", ...more }))).cursor
+      const waited = (more: object = {}) => done(bea('wait_for_messages', { timeout: 0, ...more }))
+      for (const text of ['one', 'two', 'three']) await say(alex, text)
+      expect((await waited()).messages).toHaveLength(3)
+      expect(await again()).toBe(1) // that answer may have been lost
+      expect((await waited()).messages).toEqual([])
+      expect(await again()).toBe(4)
+      await say(alex, 'four')
+      await say(alex, 'five')
+      expect((await waited({ since_cursor: 5 })).messages).toHaveLength(1)
+      expect(await again()).toBe(5)
+      expect(await again({ replay_from: 2 })).toBe(2)
+      await waited({ only: 'addressed' })
+      expect(await again()).toBe(5) // it was not handed what is addressed to nobody
+    })
+
     test('20 teams of one session that come back with their tokens at once all come back', async () => {
       const { id, alex } = await room(call)
       const names = Array.from({ length: 20 }, (_, n) => `Team ${n}`)

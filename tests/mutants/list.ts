@@ -199,8 +199,8 @@ const WAITS: Mutant[] = [
     name: 'wait: what was not addressed to the team is read',
     breaks: 'with only "addressed" the rest stays unread',
     file: WAIT,
-    from: `if (since !== undefined && !addressedOnly) this.#poll.advance({ seen: since })`,
-    to: `if (since !== undefined) this.#poll.advance({ seen: since })`,
+    from: `if (!addressedOnly) this.#poll.advance({ seen: this.since })`,
+    to: `this.#poll.advance({ seen: this.since })`,
     tests: tests('conformance/addressed'),
   },
   {

@@ -64,8 +64,9 @@ export class TeamWait {
     const pick = only === 'others' ? (events: Event[]) => this.#ofOthers(events) : undefined
     this.#reader = new LogReader(services, session.id, from, trace, { newest, waiter, pick })
     this.#poll = services.presence.poll(session.id, teamId, timeoutMs)
-    // Messages that were not addressed to the team were not shown to it, and stay unread.
-    if (since !== undefined && !addressedOnly) this.#poll.advance({ seen: since })
+    // Messages that were not addressed to the team were not shown to it, and stay unread. Without a cursor the team has read what it was handed
+    // before: it asks for what comes after that.
+    if (!addressedOnly) this.#poll.advance({ seen: this.since })
   }
 
   /** Answers with a page that is there, or that comes in time. */

@@ -310,6 +310,19 @@ onEveryEngine((parley) => {
     await refused(agent('get_task', { task_id }), 'unauthorized')
   })
 
+  test('an agent that joins its session reads its first prompt, and joined again goes on where it was', async () => {
+    const { runner, start } = await scene()
+    await start('Add a test.')
+    const { agent_key, session_id } = await runner.takeOne()
+    const agent = (name: string, input = {}) => done(viaRest(parley())(name, { session_id, ...input }, { headers: bearer(agent_key) }))
+    const join = async () => (await agent('join_session', { team_name: 'Whoever' })).cursor
+    const cursor = await join()
+    const { messages, next_cursor } = await agent('wait_for_messages', { since_cursor: cursor, timeout: 0 })
+    expect(messages).toContainEqual(expect.objectContaining({ type: 'user_input', content: { text: 'Add a test.' } }))
+    await agent('wait_for_messages', { timeout: 0 })
+    expect(await join()).toBe(next_cursor)
+  })
+
   test('a branch of its own lies on the machine of whoever asks, though another runner has the repository, too', async () => {
     const { runner, call, session_id, start } = await scene()
     const also = { path: '/code/also', repo_full_name: runner.repo, branch: 'theirs', head: null }

@@ -111,8 +111,9 @@ const handed = (room: Room, self: Team, wait: Wait, crowded: boolean, began?: nu
   return { answers, isRight, after, moved: wanted.length > 0 || room.closed }
 }
 
-const see = (self: Team, { since_cursor, only }: Wait) => {
-  if (since_cursor !== undefined && only !== 'addressed') deliver(self, since_cursor, since_cursor)
+const see = (room: Room, self: Team, wait: Wait, began?: number) => {
+  const since = sinceOf(room, self, wait, began)
+  if (wait.only !== 'addressed') deliver(self, since, since)
 }
 
 const WAIT = { since: fc.option(SOMEWHERE, { freq: 2 }), only: fc.constantFrom(undefined, 'others', 'addressed') }
@@ -133,7 +134,7 @@ const waitForMessages: Command = {
       answers,
       also: isRight,
       after(body) {
-        see(self!, input)
+        see(room, self!, input, began)
         after(body)
       },
     }
@@ -163,14 +164,14 @@ const waitForAny: Command = {
       if (self.left) return { result: { session_id, error: { code: 'unauthorized' } }, wait, self }
       if (wait.since_cursor > endOf(room)) return { result: { session_id, error: { code: 'invalid_request' } }, wait, self }
       const page = handed(room, self, wait, state.crowded)
-      return { result: page.moved ? { session_id, ...page.answers } : undefined, wait, self, page }
+      return { result: page.moved ? { session_id, ...page.answers } : undefined, room, wait, self, page }
     })
     const told = entries.filter(({ result }) => result !== undefined)
     return {
       answers: { results: told.map(({ result }) => result) },
       also: ({ results }) => told.every(({ page }, i) => !page || page.isRight(results[i])),
       after({ results }) {
-        for (const { page, self, wait } of entries) if (page) see(self, wait)
+        for (const { page, room, self, wait } of entries) if (page) see(room, self, wait)
         for (const [i, { page }] of told.entries()) page?.after(results[i])
       },
     }

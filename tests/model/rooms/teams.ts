@@ -35,9 +35,9 @@ const joinSession: Command = {
     ...(invite < 3 && invitations.length > 0 && { invite: pick(invitations, invite).code }),
     ...(invite === 3 && { invite: `${crypto.randomUUID()}.${'a'.repeat(32)}` }),
   }),
-  judge({ room, self, input: { team_name, replay_from, invite } }) {
+  judge({ room, self, state, input: { team_name, replay_from, invite } }) {
     if (replay_from > endOf(room)) return refuses('invalid_request')
-    if (self && !self.left) return comesBack(room, self, replay_from)
+    if (self && !self.left) return comesBack(room, self, replay_from, state.crowded)
     const invitation = room.invitations.find(({ code }) => code === invite)
     if (invite && (!invitation || invitation.revoked || invitation.joined === invitation.joins)) return refuses('unauthorized')
     const name = freeName(room, team_name)
@@ -54,9 +54,9 @@ const joinSession: Command = {
   },
 }
 
-const comesBack = (room: Room, self: Team, replayFrom: number | undefined) => ({
+const comesBack = (room: Room, self: Team, replayFrom: number | undefined, crowded: boolean) => ({
   answers: { team_id: self.token, handle: self.handle, team_name: self.name, is_convener: self.handle === room.convener },
-  also: ({ cursor }: { cursor: number }) => cursor === (replayFrom ?? self.seen) || (replayFrom === undefined && cursor <= self.seen),
+  also: ({ cursor }: { cursor: number }) => cursor === (replayFrom ?? self.seen) || (crowded && cursor <= self.seen),
 })
 
 const leaveSession: Command = {
