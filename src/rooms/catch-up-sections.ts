@@ -4,6 +4,7 @@ import { plainArray } from '../../db/arrays.ts'
 import type { Context } from '../operations/context.ts'
 import { fitting, jsonLength, rowWithin } from '../core/budget.ts'
 import { documentBefore, documentVersions, readDocument } from '../stores/documents.ts'
+import { listTasksOf } from '../stores/control/session-tasks.ts'
 import { eventsBefore, page, type Event } from '../stores/events.ts'
 import { roster, type Member } from '../stores/members.ts'
 import { newsOfProposals } from '../stores/records/proposal-news.ts'
@@ -15,6 +16,7 @@ import { participantOf } from './roster.ts'
 
 const ROWS = 30
 const VERSIONS = 50
+const MOST_TASKS = 50 // as many as a session may have open
 const ROW_CHARS = 240 // a row is cut to a sixth of its section's characters, and never to fewer than these
 
 export interface CatchUpSection {
@@ -107,6 +109,14 @@ const proposalRowOf = ({ id, type, data, status, expiresAt, resolvedAt, resolved
   ...(edited && edited.length > 0 && { edited }),
   ...(recordId !== null && { record_id: recordId }),
 })
+
+/** What was given to the session's agent, or to a team where it has none, and has not ended, the oldest first; no section where there is
+ *  nothing. */
+export const tasksSection = async ({ queries }: Context, { session: { id } }: Member): Promise<CatchUpSection[]> => {
+  const open = await listTasksOf(queries, id, { open: true, limit: MOST_TASKS })
+  const rows = open.toReversed().map(({ id, status, prompt, promptedBy }) => ({ task_id: id, status, prompt, prompted_by: promptedBy }))
+  return rows.length === 0 ? [] : [listSection('tasks', 0.2, rows)]
+}
 
 export const lastMessagesSection = async ({ queries }: Context, { session: { id } }: Member): Promise<CatchUpSection> => {
   const { events } = await eventsBefore(queries, id, undefined, false, ROWS)

@@ -11,6 +11,7 @@ import {
   participantsSection,
   proposalsSection,
   questionSections,
+  tasksSection,
   type CatchUpSection,
 } from './catch-up-sections.ts'
 import { forkedFrom } from './forked-from.ts'
@@ -45,6 +46,7 @@ const answer = z.looseObject({
   participants: z.array(z.looseObject({ team_id: z.uuid(), status: z.string() })),
   unanswered: z.array(line),
   asked: z.array(line),
+  tasks: z.array(z.looseObject({ task_id: z.uuid(), status: z.string() })).optional(),
   work: z.object({
     mine: z.array(z.looseObject({ item_id: z.uuid(), title: z.string(), status: z.string() })),
     ready: z.array(z.looseObject({ item_id: z.uuid(), title: z.string(), priority: z.string() })),
@@ -67,7 +69,7 @@ const answer = z.looseObject({
 export const catchUp = op({
   name: 'catch_up',
   summary:
-    'All you need to continue after a context compaction or a restart: who you are, who is here, which questions wait for your answer (reply_to), which of yours for others, your work and what is free to take, what became of your proposals, the doc outline with what changed since your cursor, the last messages. Consumes nothing; continue with wait_for_messages from you.cursor.',
+    'All you need to continue after a context compaction or a restart: who you are, who is here, which questions wait for your answer (reply_to), which of yours for others, what the agent has to do, your work and what is free to take, what became of your proposals, the doc outline with what changed since your cursor, the last messages. Consumes nothing; continue with wait_for_messages from you.cursor.',
   route: ['GET', '/sessions/:session_id/catch-up'],
   callers: [team],
   effect: 'read',
@@ -83,16 +85,17 @@ export const catchUp = op({
   async run(context, { max_chars }) {
     const member = teamOf(context)
     const cursor = readUpTo(context.services, member)
-    const [head, teams, questions, work, proposals, doc, last] = await Promise.all([
+    const [head, teams, questions, tasks, work, proposals, doc, last] = await Promise.all([
       headOf(context, member, cursor, max_chars),
       participantsSection(context, member),
       questionSections(context, member),
+      tasksSection(context, member),
       workSection(context),
       proposalsSection(context, member, cursor),
       docSection(context, member, cursor),
       lastMessagesSection(context, member),
     ])
-    return assemble(head, [teams, ...questions, work, proposals, doc, last], max_chars)
+    return assemble(head, [teams, ...questions, ...tasks, work, proposals, doc, last], max_chars)
   },
 })
 

@@ -2,6 +2,7 @@ import { describe, expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
 import { FULL } from '../support/full.ts'
 import { done, leaveTrace, onEveryEngine, refused, room, say, seat, throughEveryDoor, viaRest, type Seat } from '../support/parley.ts'
+import { controlScene } from '../support/control-scene.ts'
 import { cpuMsAsync } from '../support/cpu.ts'
 import { indexed } from '../support/history.ts'
 
@@ -42,6 +43,23 @@ throughEveryDoor((call, parley) => {
         { team_id: bea.handle, team_name: "Bea's Team" },
         { team_id: cleo.handle, team_name: 'Cleo', status: 'left' },
       ])
+    })
+
+    test('tells what the agent of the session has to do, the oldest first, and how it stands', async () => {
+      const { session, start, runner } = await controlScene(parley())
+      const team = seat(call, session)
+      expect(await caughtUp(team)).not.toHaveProperty('tasks')
+      const first = await start('Add a test.')
+      await runner.takeOne()
+      const second = await start(HOSTILE.repeat(2_000))
+      const { tasks } = await caughtUp(team)
+      expect(tasks).toMatchObject([
+        { task_id: first.task_id, status: 'running', prompt: 'Add a test.', prompted_by: { kind: 'key' } },
+        { task_id: second.task_id, status: 'queued', prompt: expect.stringMatching(/…$/) },
+      ])
+      expect(lengthOf(await caughtUp(team, { max_chars: 2_000 }))).toBeLessThanOrEqual(2_000)
+      await runner.finish(first.task_id, 'Done.')
+      expect((await caughtUp(team)).tasks).toMatchObject([{ task_id: second.task_id }])
     })
 
     test('tells what changed in the doc since the team’s cursor, by whom, and what is gone', async () => {

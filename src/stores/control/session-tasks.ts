@@ -1,5 +1,5 @@
 // The tasks of one session, for lists and sums.
-import { and, desc, eq, getTableColumns, sql, type SQL } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, inArray, sql, type SQL } from 'drizzle-orm'
 import type { AnyPgColumn } from 'drizzle-orm/pg-core'
 import type { Queries } from '../../../db/database.ts'
 import { tasks } from '../../../db/control-schema.ts'
@@ -8,6 +8,8 @@ import type { Task, TaskStatus } from './tasks.ts'
 
 export interface TaskFilter {
   status?: TaskStatus | undefined
+  /** Only those that are queued or running. */
+  open?: boolean
   /** Where the page before ended. */
   after?: { id: string } | undefined
   limit: number
@@ -22,7 +24,7 @@ const COLUMNS = {
 }
 
 /** The newest first: in the order of the log, backwards. Of prompts and answers only the beginnings. */
-export const listTasksOf = ({ db }: Queries, sessionId: string, { status, after, limit }: TaskFilter): Promise<Task[]> =>
+export const listTasksOf = ({ db }: Queries, sessionId: string, { status, open, after, limit }: TaskFilter): Promise<Task[]> =>
   db
     .select(COLUMNS)
     .from(tasks)
@@ -30,6 +32,7 @@ export const listTasksOf = ({ db }: Queries, sessionId: string, { status, after,
       and(
         eq(tasks.sessionId, sessionId),
         status && eq(tasks.status, status),
+        open ? inArray(tasks.status, ['queued', 'running']) : undefined,
         after && sql`${tasks.startSequence} < (select start_sequence from tasks where id = ${after.id})`,
       ),
     )
