@@ -43,6 +43,13 @@ onEveryEngine((parley) => {
       expect((await handoff(written)).text).toBe(text)
   })
 
+  test.each(['team_id', 'sections'])('the argument %s in its address is refused', async (field) => {
+    const { id } = await begin()
+    const response = await parley().send(`/api/sessions/${id}/handoff.md?${field}=x`)
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ error: { code: 'invalid_request', details: { field } } })
+  })
+
   test('an agent goes on from one GET: what it is, where it stands, decisions, open, the doc, the last words, how to join', async () => {
     const { id, alex, bea } = await begin()
     await done(alex('update_session_doc', { content: DOC, expected_version: 0 }))

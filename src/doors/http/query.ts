@@ -13,10 +13,15 @@ export const numberIn = (c: Http, name: string): number | undefined => {
   return /^\d{1,9}$/.test(text) ? Number(text) : undefined
 }
 
+export const refuseTeamInQuery = (): never =>
+  refuse('invalid_request', 'A team_id in the URL would end up in logs. Send it in the X-Team-ID header.', { field: 'team_id' })
+
 /** Refuses a query with any other argument: a misspelled one would be ignored in silence. */
 export const refuseUnknown = (c: Http, known: string[]) => {
   const unknown = Object.keys(c.req.query()).find((name) => !known.includes(name))
   if (unknown === undefined) return
+  if (unknown === 'team_id') refuseTeamInQuery()
   const field = redacted(unknown)
-  refuse('invalid_request', `unknown argument ${JSON.stringify(field)}; the arguments are ${known.join(', ')}`, { field })
+  const there = known.length > 0 ? `the arguments are ${known.join(', ')}` : 'there are no arguments'
+  refuse('invalid_request', `unknown argument ${JSON.stringify(field)}; ${there}`, { field })
 }

@@ -8,6 +8,7 @@ import type { Services } from '../../process/services.ts'
 import { howToRead, mayReadSession } from '../http/guards.ts'
 import { GUARDED, type Env } from '../http/http.ts'
 import { serverLink } from '../http/origin.ts'
+import { refuseUnknown } from '../http/query.ts'
 import { methodNotAllowed } from './routes.ts'
 
 export const handoffRoute = (services: Services) => new Hono<Env>().get(PATH, handoff(services)).all(PATH, () => methodNotAllowed(['GET']))
@@ -15,6 +16,7 @@ export const handoffRoute = (services: Services) => new Hono<Env>().get(PATH, ha
 const PATH = '/sessions/:session_id/handoff.md'
 
 const handoff = (services: Services) => async (c: Context<Env, typeof PATH>) => {
+  refuseUnknown(c, [])
   const id = idWithin(c.req.param('session_id'))
   if (!(await mayReadSession(c, services, id))) refuse('unauthorized', `${howToRead(services, true)}, to read this session.`)
   const session = await existingSession(services.database, id)

@@ -13,6 +13,7 @@ import { whileAwaited } from '../http/event-stream.ts'
 import { mayRead } from '../http/guards.ts'
 import { bodyText, errorAnswer, json, parseJson, type Env, type Http } from '../http/http.ts'
 import { addressOf, serverLink } from '../http/origin.ts'
+import { refuseTeamInQuery } from '../http/query.ts'
 import { inputSchema } from './json-schema.ts'
 import { hasMarkdownBody, markdownAnswer, markdownInput } from './markdown.ts'
 
@@ -139,8 +140,7 @@ const asEvent = (outcome: Outcome) => {
 const inputOf = async (c: Http, operation: ServedOp, typed: Typer): Promise<object> => {
   const path = c.req.param()
   const query = typed(c.req.queries())
-  if ('team_id' in query)
-    refuse('invalid_request', 'A team_id in the URL would end up in logs. Send it in the X-Team-ID header.', { field: 'team_id' })
+  if ('team_id' in query) refuseTeamInQuery()
   if (c.req.method === 'GET' || c.req.method === 'HEAD') return Object.assign(query, path)
   const body = await bodyOf(c, operation)
   for (const [name, value] of Object.entries(path)) {
