@@ -5,6 +5,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { NOT_INVITED } from '../../src/rooms/invitations.ts'
+import { demoTranscript } from '../support/demo-transcript.ts'
 import { test } from '../support/foreign.ts'
 import { bearer, keyOf } from '../support/keys.ts'
 import {
@@ -314,6 +315,22 @@ onOneEngine((parley) => {
           call('records.propose_action_item', { ...proposal, meeting_id: other.id }, { headers: { ...byCode, 'x-team-id': team } }),
           'unauthorized',
         )
+      await served.close()
+    })
+
+    test('an invited team imports a transcript into its session, and no other', async () => {
+      const served = await locked()
+      const { id, code, withToken } = await begin(served)
+      const byCode = { 'x-invite': code }
+      const { team_id } = await done(viaRest(served)('join_session', { session_id: id, team_name: 'Bea' }, { headers: byCode }))
+      const other = await room(withToken)
+      const sent = async (query: string, headers: Record<string, string> = { 'x-team-id': team_id }) =>
+        (await served.send(`/api/traces${query}`, { headers, body: demoTranscript() })).status
+      expect(await sent(`?session_id=${id}`)).toBe(200)
+      expect(await sent('')).toBe(401)
+      expect(await sent(`?session_id=${other.id}`)).toBe(401)
+      expect(await sent(`?session_id=${other.id}`, { 'x-team-id': other.alex.token })).toBe(401)
+      expect(await sent(`?session_id=${id}`, byCode)).toBe(401)
       await served.close()
     })
 

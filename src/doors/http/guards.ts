@@ -138,9 +138,9 @@ const READS_ONLY =
   "You signed in with the viewer's password, which only allows reading. Sign in with the operator key or a link of your own, or send the access token or a key as Authorization: Bearer <token>."
 
 // The body may hold the code of an invitation, or a team_id that came of one, and is not read yet. So such a request passes here, and
-// operations and MCP refuse it if it brings neither (Call.refuseTokenless).
+// operations, MCP and imports refuse it if it brings neither (Call.refuseTokenless).
 const mayBeInvited = ({ req }: Http, forInvited: RegExp): boolean =>
-  ((isMcp(req.path) && req.method === 'POST') || (forInvited.test(req.path) && CALLING.has(req.method))) &&
+  (((isMcp(req.path) || IMPORTS.test(req.path)) && req.method === 'POST') || (forInvited.test(req.path) && CALLING.has(req.method))) &&
   (req.header('x-invite') !== undefined || req.header('x-team-id') !== undefined || req.method !== 'GET')
 const CALLING = new Set(['GET', 'POST', 'PUT', 'PATCH'])
 

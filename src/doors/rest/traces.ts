@@ -20,8 +20,7 @@ export const traceRoutes = (services: Services) =>
 const PATH = '/traces'
 
 const importTrace = (services: Services) => async (c: Http) => {
-  if (c.req.query('team_id') !== undefined)
-    refuse('invalid_request', 'A team_id in the URL would end up in logs. Send it in the X-Team-ID header.', { field: 'team_id' })
+  await refuseUninvited(c, services)
   refuseUnknown(c, ARGUMENTS)
   const limit = services.config.MAX_TRACE_BYTES
   if (Number(c.req.header('content-length') ?? 0) > limit) refuseTooLong(limit)
@@ -29,6 +28,14 @@ const importTrace = (services: Services) => async (c: Http) => {
   refuseForm(c)
   c.env?.patient?.() // the answer is sent when all is written
   return imported(c, services, limit, owner).catch((error) => refuseInterrupted(c, error))
+}
+
+// Without the access token a team that came by an invitation may import into its own session.
+const refuseUninvited = async (c: Http, services: Services) => {
+  const refuseTokenless = c.get('refuseTokenless')
+  if (!refuseTokenless) return
+  const member = await memberBy(services, idWithin(c.req.query('session_id') ?? ''), c.req.header('x-team-id'))
+  if (!member?.invited) refuseTokenless()
 }
 
 const ARGUMENTS = ['name', 'session_id']
