@@ -138,6 +138,7 @@ export const pageRoutes = (site: Site) => {
   app.route('/', signInRoutes(site))
   app.get('/shared/:token', (c) => openShared(c, services))
   app.get('/join/:code', (c) => joinPage(c, site))
+  for (const path of ['/public/:name', WORKER_PATH, '/shared/:token', '/join/:code']) app.all(path, () => methodNotAllowed(['GET']))
   app.get('/sessions/:id/*', inSmallLetters)
   app.route('/', liveRoutes(site))
   app.route('/', inboxRoutes(site))

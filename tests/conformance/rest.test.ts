@@ -50,6 +50,23 @@ onOneEngine((parley) => {
     )
 
     test.each([
+      ['/public/app.css', ['GET', 'HEAD']],
+      ['/sw.js', ['GET', 'HEAD']],
+      ['/join/x', ['GET', 'HEAD']],
+      ['/shared/x', ['GET', 'HEAD']],
+      ['/sign-in', ['GET', 'POST', 'HEAD']],
+      ['/sign-out', ['POST']],
+    ])('%s takes %j alone', async (path, methods) => {
+      for (const method of ['GET', 'POST', 'PUT', 'DELETE'].filter((one) => !methods.includes(one))) {
+        const response = await parley().send(path, { method })
+        expect([response.status, response.headers.get('allow')?.split(', ')]).toEqual([405, methods])
+        isError(await response.json(), 'method_not_allowed')
+      }
+      const head = await parley().send(path, { method: 'HEAD' })
+      expect(head.status).toBe((await parley().send(path)).status)
+    })
+
+    test.each([
       '/api',
       '/api/nothing',
       '/api/sessions/x/nothing',

@@ -24,6 +24,7 @@ import { personOf, roleOf, setSignIn, signIn, signInName, signOut } from '../../
 import { endSubscription } from '../../doors/http/push-subscription-cookie.ts'
 import type { Env, Http } from '../../doors/http/http.ts'
 import { addressOf } from '../../doors/http/origin.ts'
+import { methodNotAllowed } from '../../doors/rest/routes.ts'
 import { frameOf, localPath, page, seeOther, type Site } from '../respond.tsx'
 import { formOf } from '../form.ts'
 
@@ -110,6 +111,8 @@ export const signInRoutes = (site: Site) => {
       await signOut(c, services)
       return seeOther(c, '/')
     })
+    .all('/sign-in', () => methodNotAllowed(['GET', 'POST']))
+    .all('/sign-out', () => methodNotAllowed(['POST']))
 
   async function enterByLink(c: Http, link: Token, next: string) {
     const linked = await signInByLink(services, link)
