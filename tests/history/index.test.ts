@@ -289,6 +289,26 @@ onEveryEngine((parley, engine) => {
       await release()
     }, 180_000)
 
+    test('a list that the database does not answer is 504 in its envelope, and says when to try again', async () => {
+      const release = await holdLock(parley().database, 'lock table session_index in access exclusive mode')
+      const range = { start_datetime: '2000-01-01T00:00:00Z', end_datetime: '2100-01-01T00:00:00Z' }
+      const response = await parley().send('/api/history/list_sessions', { body: JSON.stringify(range) })
+      await release()
+      expect([response.status, response.headers.get('retry-after')]).toEqual([504, '1'])
+      expect(await response.json()).toEqual({
+        schema_version: 'moraine.mcp.error.v1',
+        tool: 'list_sessions',
+        request: range,
+        error: {
+          code: 'deadline_exceeded',
+          message: 'list_sessions took longer than 3000 ms; ask for less at a time',
+          details: { deadline_ms: 3_000, retry_after: 1 },
+        },
+        warnings: [],
+        performance: { elapsed_ms: expect.any(Number), sla_target_ms: 300, met_sla: false },
+      })
+    }, 60_000)
+
     test.skipIf(!FULL)(
       'a search that the database does not answer ends in time, and says so',
       async () => {
