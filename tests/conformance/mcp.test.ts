@@ -303,6 +303,21 @@ onOneEngine((parley) => {
     })
   })
 
+  test.skipIf(!FULL)(
+    'a wait that asked for progress tells it after 10 s',
+    async () => {
+      const { id, bea } = await room(viaRest(parley()))
+      const args = { session_id: id, team_id: bea.token, since_cursor: 1, timeout: 12 }
+      const held = await rpc(parley(), calling('wait_for_messages', args, 1, { progressToken: 'p' }))
+      const told = [...(await held.response.text()).matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!))
+      expect(told.slice(0, -1)).toEqual([
+        { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 'p', progress: 10, message: 'still waiting' } },
+      ])
+      expect(told.at(-1)).toMatchObject({ id: 1, result: { structuredContent: { messages: [], next_cursor: 1 } } })
+    },
+    60_000,
+  )
+
   describe('toolsets', () => {
     const { op } = operationsOf<Context>('control')
     const answering = (name: string, path: string) =>
