@@ -1,6 +1,21 @@
 import { describe, expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { done, feedOf, leaveTrace, refused, room, say, seat, throughEveryDoor, TITLE } from '../support/parley.ts'
+import { bearer, keyOf } from '../support/keys.ts'
+import {
+  cookieOf,
+  done,
+  feedOf,
+  leaveTrace,
+  onOneEngine,
+  operations,
+  refused,
+  room,
+  say,
+  seat,
+  throughEveryDoor,
+  TITLE,
+  viaRest,
+} from '../support/parley.ts'
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
@@ -313,5 +328,50 @@ throughEveryDoor((call, parley) => {
       const rows = await parley().database.query(`select 1 from sessions where title = 'Resumed from nowhere'`)
       expect(rows).toEqual([])
     })
+  })
+})
+
+// Operations that a concluded session still takes, or that write to none: every other one that writes is refused there, also one that is new.
+const STILL_PASS = [
+  ...'join leave conclude reopen share unshare'.split(' ').map((verb) => `${verb}_session`),
+  'ack_messages',
+  'revoke_invitation',
+  // What becomes of a proposal, and of its record.
+  ...['cancel_proposal', 'cancel_approval', 'resolve_approval', 'renew_approval', 'withdraw_record'].map((name) => `records.${name}`),
+  // The end of a task that was running, with its trace, and the session in the archive.
+  ...['add_task_events', 'finish_task', 'add_worktree', 'ask_permission', 'answer_permission', 'interrupt_session', 'manage_session'].map(
+    (name) => `control.${name}`,
+  ),
+  'create_session',
+  'control.create_session',
+  'control.register_runner',
+]
+
+onOneEngine((parley) => {
+  test('in a concluded session every operation that writes is refused, but for those that are named', async () => {
+    const call = viaRest(parley())
+    const person = await cookieOf(parley(), { role: 'person', name: 'Nora' })
+    const { id, alex } = await room(call)
+    await done(alex('conclude_session', { summary_section: 'end' }))
+    const named = bearer(await keyOf(parley(), 'sess', id))
+    const inputs: Record<string, object> = {
+      post_message: { content: 'late' },
+      update_work: { item_id: crypto.randomUUID(), status: 'done' },
+      'control.send_prompt': { prompt: 'Late.' },
+      'control.update_session': { title: 'Late', reason: 'late' },
+    }
+    const writing = operations.filter(({ effect, fullName }) => effect !== 'read' && !STILL_PASS.includes(fullName))
+    expect(STILL_PASS.filter((name) => !operations.some(({ fullName }) => fullName === name))).toEqual([])
+    const answers = await Promise.all(
+      writing.map(async ({ fullName, input, example }) => {
+        const given = inputs[fullName] ?? example ?? {}
+        const session = Object.fromEntries(['session_id', 'meeting_id'].filter((field) => field in input.shape).map((field) => [field, id]))
+        const as = fullName === 'control.set_session_name' ? { headers: named } : { person }
+        const { ok, body } = await call(fullName, { ...given, ...session }, as)
+        return [fullName, ok ? 'done' : body.code]
+      }),
+    )
+    expect(answers).toEqual(writing.map(({ fullName }) => [fullName, 'session_closed']))
+    expect(await feedOf(alex)).toHaveLength(2)
   })
 })
