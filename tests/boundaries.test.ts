@@ -134,7 +134,7 @@ test('the kernel knows no wing, not even by what it keeps or by the name of a to
   const kernel = (await sources()).filter(({ path }) => path.startsWith('src/operations/'))
   expect(kernel.length).toBeGreaterThan(10)
   const naming = kernel.flatMap(({ path, text }) =>
-    (text.match(/stores\/(?:control|records)\/|\b(?:control|board|records|history)_\w+/g) ?? []).map((name) => `${path} ${name}`),
+    (text.match(/stores\/(?:control|records)\/|\b(?:control|board|records|history)_[\w$]+/g) ?? []).map((name) => `${path} ${name}`),
   )
   expect(naming).toEqual([])
 })

@@ -1,5 +1,5 @@
-// A wing of the house as the doors see it: its operations and whatever else they must know, so that nothing outside the wing names it
-// but src/toolsets.ts.
+// A wing of the house as the doors see it: its operations and whatever else they must know. The kernel knows no wing, and
+// the doors serve all alike.
 import type { EventKind } from '../core/events/event-kinds.ts'
 import type { Job } from '../core/runtime/job.ts'
 import type { Services } from '../process/services.ts'
@@ -60,9 +60,6 @@ export const namesOf = (toolsets: readonly Toolset[]): Map<string, ServedOp> => 
     named.set(named.has(operation.name) ? `${operation.toolset}_${operation.name}` : operation.name, operation)
   return named
 }
-
-/** A tool of control whose name rooms has too, in a sentence for callers at every address. */
-export const inControl = (name: 'create_session' | 'get_session'): string => `control_${name} (at /mcp/control: ${name})`
 
 /** The background jobs of these toolsets, for createServices. */
 export const jobsOf =

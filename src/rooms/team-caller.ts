@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { parseToken } from '../core/ids.ts'
 import type { CallerKind } from '../operations/callers.ts'
-import { inControl } from '../operations/toolset.ts'
+import { inControl } from './in-control.ts'
 import { mayHaveSeats, seatedMember, seatHolderOf } from '../stores/control/seats.ts'
 import { isPresent } from '../stores/members.ts'
 

@@ -1,7 +1,7 @@
 // New sessions that come from another one: a fork goes on from a point of it, a subsession works for it.
 import type { Queries } from '../../../db/database.ts'
 import type { Context } from '../../operations/context.ts'
-import { inControl } from '../../operations/toolset.ts'
+import { inControl } from '../../rooms/in-control.ts'
 import { refuse } from '../../core/errors.ts'
 import { agentOf, setAgent, type Agent } from '../../stores/control/agents.ts'
 import { documentAt, writeDocument } from '../../stores/documents.ts'

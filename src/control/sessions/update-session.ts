@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { key, person } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
-import { inControl } from '../../operations/toolset.ts'
+import { inControl } from '../../rooms/in-control.ts'
 import { refuse } from '../../core/errors.ts'
 import { refuseArchived, stillOpen } from '../../rooms/preconditions.ts'
 import { description, reason, title } from '../../rooms/schemas.ts'

@@ -1,6 +1,6 @@
 // A prompt: it stands in the log at once, and a task is queued for the session's agent.
 import type { Context } from '../../operations/context.ts'
-import { inControl } from '../../operations/toolset.ts'
+import { inControl } from '../../rooms/in-control.ts'
 import { refuse } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import { nameKey, redacted } from '../../core/text/text.ts'
