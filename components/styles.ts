@@ -1,6 +1,6 @@
-// Builds what others load, when one of its sources is newer. For browsers: public/app.css with Tailwind, public/app.js from public/main.js and
-// all that it imports, and public/built/ from the scripts and styles that only some pages load. public/client.mjs, the program `parley`, from
-// src/client/main.ts likewise, and beside it the licences of the libraries in it. A few milliseconds when nothing has changed.
+// Builds what others load, when one of its sources is newer. For browsers: public/app.css with Tailwind, public/app.js from public/main.js
+// and all that it imports, and public/built/ from the scripts and styles that only some pages load. public/client.mjs, the program `parley`,
+// from src/client/main.ts likewise, and beside it the licences of the libraries in it. A few milliseconds when nothing has changed.
 //   bun components/styles.ts [--force]
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -8,6 +8,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { licencesIn } from './licences.ts'
+import { SCRIPTS } from './scripts.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
@@ -35,28 +36,12 @@ const BOARD_STYLES: Build = {
   sources: [['components', /^(board|records)\.css$/]],
   command: (folder) => [tailwind(), '--input', 'components/board.css', '--output', `${folder}/board.css`, '--minify'],
 }
-// What only some pages load, or a page only when it is wanted.
-const PARTS = [
-  'agents',
-  'approvals',
-  'cards',
-  'counted',
-  'dialog',
-  'gap',
-  'help',
-  'home',
-  'push',
-  'settings',
-  'sides',
-  'status',
-  'trace',
-].map((name) => `${name}.js`)
-const SCRIPTS: Build = {
-  outputs: { 'main.js': 'public/app.js', ...Object.fromEntries(PARTS.map((name) => [name, `public/built/${name}`])) },
+const FOR_PAGES: Build = {
+  outputs: { 'main.js': 'public/app.js', ...Object.fromEntries(SCRIPTS.map((name) => [name, `public/built/${name}`])) },
   sources: [['public', /^(?!app\.js$|built\/).*\.js$/]],
   command: (folder) => [
     'build',
-    ...['main.js', ...PARTS].map((name) => `public/${name}`),
+    ...['main.js', ...SCRIPTS].map((name) => `public/${name}`),
     '--root=public',
     '--minify',
     '--target=browser',
@@ -86,7 +71,7 @@ const CLIENT: Build = {
 const VERSIONS = ['package.json', 'bun.lock'] // another version of a tool or a library has another result
 
 const main = () => {
-  for (const each of [SCRIPTS, STYLES, BOARD_STYLES, CLIENT]) if (process.argv.includes('--force') || isOutdated(each)) build(each)
+  for (const each of [FOR_PAGES, STYLES, BOARD_STYLES, CLIENT]) if (process.argv.includes('--force') || isOutdated(each)) build(each)
 }
 
 const isOutdated = ({ outputs, sources }: Build): boolean => {

@@ -3,6 +3,7 @@ import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { Icon, Icons } from '../parts/icon.tsx'
 import { Reconnecting } from '../parts/reconnecting.tsx'
+import type { Script } from '../scripts.ts'
 import { SearchBox } from '../search/search-box.tsx'
 import { ApprovalsLink } from './approvals-link.tsx'
 import type { Theme } from './theme.ts'
@@ -42,7 +43,7 @@ interface Props {
   /** The id of the element that must have arrived before anything is painted: otherwise the growing feed would be seen to jump. */
   paintsWith?: string | undefined
   /** The kind of page, if it has icons or scripts of its own. */
-  kind?: keyof typeof SCRIPTS | undefined
+  kind?: keyof typeof OF_KIND | undefined
   children: ReactNode
 }
 
@@ -56,21 +57,21 @@ const HTMX = JSON.stringify({
   morphIgnore: ['data-htmx-powered', 'tabindex', 'open'],
 })
 
-// Scripts that one kind of page uses alone, or people who may act: they run after those of all pages. Why they are files of their own: README,
-// "How it is built".
-const SCRIPTS = {
+// Scripts that one kind of page uses alone, or people who may act: they run after those of all pages. Why they are files of their own:
+// README, "How it is built".
+const OF_KIND = {
   home: ['home.js', 'counted.js'],
   settings: ['settings.js', 'push.js'],
   status: ['status.js'],
   trace: ['trace.js'],
   agents: ['agents.js'],
   approvals: ['cards.js', 'approvals.js', 'counted.js'],
-}
-const ACTORS = ['dialog.js']
+} satisfies Record<string, Script[]>
+const ACTORS: Script[] = ['dialog.js']
 const scriptsOf = (kind: Props['kind'], { person }: Frame): string[] => [
   'app.js',
   ...(person?.role === 'person' ? ACTORS : []),
-  ...(kind ? SCRIPTS[kind] : []),
+  ...(kind ? OF_KIND[kind] : []),
 ]
 
 export const TO_CONTENT: Skip = { label: 'Skip to content', href: '#main' }

@@ -1,5 +1,7 @@
-// The files of public/, or what components/styles.ts made of them in public/built/: read once, compressed once, with their hash in the URL so that browsers keep them for good.
+// The files of public/, or what components/styles.ts made of them in public/built/: read once, compressed once, with their hash in the URL
+// so that browsers keep them for good.
 import { createHash } from 'node:crypto'
+import { SCRIPTS } from '../../components/scripts.ts'
 import type { Http } from '../doors/http/http.ts'
 import { encodingFor, pack, type Encoding, type Packed } from './compress.ts'
 
@@ -17,24 +19,14 @@ interface Asset {
 
 export type Assets = ReadonlyMap<string, Asset>
 
-const TYPES = {
-  'app.css': 'text/css; charset=utf-8',
-  'board.css': 'text/css; charset=utf-8',
-  'app.js': 'text/javascript; charset=utf-8',
-  'home.js': 'text/javascript; charset=utf-8',
-  'settings.js': 'text/javascript; charset=utf-8',
-  'push.js': 'text/javascript; charset=utf-8',
-  'status.js': 'text/javascript; charset=utf-8',
-  'trace.js': 'text/javascript; charset=utf-8',
-  'counted.js': 'text/javascript; charset=utf-8',
-  'cards.js': 'text/javascript; charset=utf-8',
-  'approvals.js': 'text/javascript; charset=utf-8',
-  'dialog.js': 'text/javascript; charset=utf-8',
-  'sides.js': 'text/javascript; charset=utf-8',
-  'agents.js': 'text/javascript; charset=utf-8',
-  'gap.js': 'text/javascript; charset=utf-8',
-  'help.js': 'text/javascript; charset=utf-8',
-  'sw.js': 'text/javascript; charset=utf-8',
+const SCRIPT = 'text/javascript; charset=utf-8'
+const STYLES = 'text/css; charset=utf-8'
+const TYPES: Record<string, string> = {
+  'app.css': STYLES,
+  'board.css': STYLES,
+  'app.js': SCRIPT,
+  ...Object.fromEntries(SCRIPTS.map((name) => [name, SCRIPT])),
+  'sw.js': SCRIPT,
   'icon.svg': 'image/svg+xml',
   'geist.woff2': 'font/woff2',
   'geist.LICENSE.txt': 'text/plain; charset=utf-8',
