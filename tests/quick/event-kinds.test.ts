@@ -9,6 +9,7 @@ import { teamLookup } from '../../src/pages/session/team-lookup.ts'
 import { eventKinds as recordKinds } from '../../src/records/event-kinds.ts'
 import { eventKinds } from '../../src/rooms/event-kinds.ts'
 import type { Event } from '../../src/stores/events.ts'
+import { toolsets } from '../../src/toolsets.ts'
 
 const planned: EventKind = {
   name: 'work_planned',
@@ -70,8 +71,8 @@ test('a name stands for one kind', () => {
   expect(() => eventKindsOf([{ eventKinds: [planned] }, { eventKinds: [planned] }])).toThrow('work_planned')
 })
 
-test('the icon of each kind of a room, and of records, exists', () => {
-  for (const { icon } of [...eventKinds, ...recordKinds]) expect<string>(iconNamed(icon)).toBe(icon)
+test('the icon of each kind exists', () => {
+  for (const { icon } of eventKindsOf(toolsets).values()) expect<string>(iconNamed(icon)).toBe(icon)
 })
 
 test('a change reads from before to, however deep it lies, and nothing else moves', () => {
