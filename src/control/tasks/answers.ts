@@ -4,11 +4,9 @@ import type { Job } from '../../core/runtime/job.ts'
 import { anyone } from '../../operations/callers.ts'
 import { perform } from '../../operations/perform.ts'
 import type { Services } from '../../process/services.ts'
-import { answeredTasks, endingReply, isFinal, setTask, taskOfPrompt } from '../../stores/control/tasks.ts'
+import { answeredTasks, endingReply, isFinal, taskOfPrompt } from '../../stores/control/tasks.ts'
 import { eventRow } from '../../stores/control/messages.ts'
-import { appendToParent } from '../../rooms/append-to-parent.ts'
 import { internalOp, taskId } from '../schemas.ts'
-import { taskTopic } from '../topics.ts'
 import { endTask } from './end-task.ts'
 import { taskSubject, type LockedTask } from './task-subject.ts'
 
@@ -30,12 +28,7 @@ const answerTask = internalOp({
     if (reply?.withdraws) await endTask(context, session, task, { status: 'interrupted' })
     const message = reply && !reply.withdraws ? await eventRow(context.queries, reply.id) : undefined
     if (!message) return { answered: false }
-    const message_id = message.id
-    const answer = String(message.content.text ?? '')
-    const ended = { status: 'completed', endedAt: message.at, answerMessageId: message_id, answer, endSequence: message.sequence }
-    await setTask(context.queries, task.id, ended)
-    context.moved(taskTopic(task.id), Date.now())
-    await appendToParent(context, session, { task_id: task.id, status: 'completed', message_id, text: answer })
+    await endTask(context, session, task, { status: 'completed', answer: String(message.content.text ?? ''), posted: message })
     return { answered: true }
   },
 })

@@ -15,6 +15,8 @@ export interface Ending {
   status: FinalStatus
   /** What the agent says to whoever prompted it. */
   answer?: string | undefined
+  /** The message that this answer is, where it stands in the log already: a team's, in a session without an agent. */
+  posted?: { id: string; sequence: number; at: string } | undefined
   error?: { code: string; message: string } | undefined
   interruptedBy?: Task['interruptedBy'] | undefined
   conversation?: string | undefined
@@ -36,13 +38,15 @@ export const endTask = async (context: Context, session: Session, task: Task, en
   if (isFinal(task.status)) throw new Error(`the task ${task.id} has ended before`)
   const { queries } = context
   const agent = await agentOf(queries, session.id)
-  const answerMessageId = ending.answer === undefined ? null : newEventId()
-  const closing = await closingEvents(context, task, agent, ending, answerMessageId)
-  const endSequence = await appendToTask(context, session, task, closing)
+  const { posted } = ending
+  const answerMessageId = posted?.id ?? (ending.answer === undefined ? null : newEventId())
+  const closing = posted ? [] : await closingEvents(context, task, agent, ending, answerMessageId)
+  const endSequence = posted?.sequence ?? (await appendToTask(context, session, task, closing))
   const { conversation = null, conversationAt = null, branch = null, head = null, usage = null, changes = null } = ending
   const { status, answer = null, error = null, interruptedBy = null, finish = null } = ending
   // A task begins by the database's clock, which this process's clock follows to within milliseconds: none ends before its begin.
-  const endedAt = new Date(Math.max(context.services.clock.now(), Date.parse(task.startedAt ?? '') || 0)).toISOString()
+  const now = new Date(Math.max(context.services.clock.now(), Date.parse(task.startedAt ?? '') || 0)).toISOString()
+  const endedAt = posted?.at ?? now
   const ended = { status, endedAt, answer, answerMessageId, error, interruptedBy, endSequence, usage, changes, finish }
   await setTask(queries, task.id, { ...ended, conversation, conversationAt, branch, head })
   if (task.keyId) {
@@ -51,14 +55,13 @@ export const endTask = async (context: Context, session: Session, task: Task, en
   }
   if (agent) await freeAgent(context, session, agent, task, ending)
   context.moved(taskTopic(task.id), Date.now())
-  const now = { ...task, ...ended, conversation, conversationAt, branch, head }
   await appendToParent(context, session, {
     task_id: task.id,
     status,
     message_id: answerMessageId,
     text: answer ?? error?.message ?? '',
   })
-  return now
+  return { ...task, ...ended, conversation, conversationAt, branch, head }
 }
 
 // The answer to whoever prompted, or why there is none: it ends the turn.
