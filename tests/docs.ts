@@ -1,7 +1,7 @@
 // `bun run docs`: writes the generated parts of AGENTS.md, the toolsets' guides, README.md and .env.example.
 import { Glob } from 'bun'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { between, curlLines, environmentExample, eventTable, guideList, variableTable } from '../src/cli/docs.ts'
+import { between, curlLines, environmentExample, eventTable, guideList, variableTable } from './support/docs.ts'
 import type { Toolset } from '../src/operations/toolset.ts'
 import { toolsets } from '../src/toolsets.ts'
 

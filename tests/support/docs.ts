@@ -1,9 +1,9 @@
 // Generates the parts of the documentation that follow from the code. `bun run docs` writes them, and a test compares them.
-import { VARIABLES } from '../config.ts'
-import type { EventKind } from '../core/events/event-kinds.ts'
-import type { ServedOp } from '../operations/context.ts'
-import { isOpen } from '../operations/operation.ts'
-import type { Guide } from '../operations/toolset.ts'
+import { VARIABLES } from '../../src/config.ts'
+import type { EventKind } from '../../src/core/events/event-kinds.ts'
+import type { ServedOp } from '../../src/operations/context.ts'
+import { isOpen } from '../../src/operations/operation.ts'
+import type { Guide } from '../../src/operations/toolset.ts'
 
 /** The pages beside AGENTS.md, a line each. */
 export const guideList = (guides: readonly Guide[]): string =>
