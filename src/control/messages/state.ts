@@ -3,6 +3,7 @@ import type { Queries } from '../../../db/database.ts'
 import type { Session } from '../../stores/sessions.ts'
 import { agentOf } from '../../stores/control/agents.ts'
 import { spentBy } from '../../stores/control/limits.ts'
+import { undecidedOf } from '../../stores/control/permission-requests.ts'
 import { listTasksOf } from '../../stores/control/session-tasks.ts'
 import type { Task } from '../../stores/control/tasks.ts'
 import { goneWorktree } from '../../stores/control/worktrees.ts'
@@ -33,12 +34,9 @@ const whyQueued = async (queries: Queries, { id, worktreeId }: Session): Promise
   return `a prompt is queued, and the money of ${spent === id ? 'this session' : 'a session above this one'} is used up`
 }
 
-const ofRunning = async ({ query }: Queries, { id, runnerId }: Task): Promise<WorkState> => {
+const ofRunning = async (queries: Queries, { id, runnerId }: Task): Promise<WorkState> => {
   if (runnerId === null) return { name: 'waiting', because: 'a prompt waits for the answer of a team' }
-  const [asked] = await query<{ tool_name: string; text: string }>(
-    'select tool_name, text from permission_requests where task_id = $1 and decided_at is null order by asked_at limit 1',
-    [id],
-  )
-  if (asked) return { name: 'waiting', because: `a person is asked to allow ${asked.tool_name}: ${asked.text.slice(0, 200)}` }
+  const asked = await undecidedOf(queries, id)
+  if (asked) return { name: 'waiting', because: `a person is asked to allow ${asked.toolName}: ${asked.text.slice(0, 200)}` }
   return { name: 'working', because: 'a task runs' }
 }

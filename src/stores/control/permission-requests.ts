@@ -1,5 +1,5 @@
 // What agents have asked permission for. A request is decided once, by a conditional update.
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import type { Queries } from '../../../db/database.ts'
 import { permissionRequests } from '../../../db/control-schema.ts'
 
@@ -20,6 +20,17 @@ export const requestById = async ({ db }: Queries, sessionId: string, id: string
     .select()
     .from(permissionRequests)
     .where(and(eq(permissionRequests.sessionId, sessionId), eq(permissionRequests.id, id)))
+  return row
+}
+
+/** The oldest request of a task that nobody has decided. */
+export const undecidedOf = async ({ db }: Queries, taskId: string): Promise<PermissionRequest | undefined> => {
+  const [row] = await db
+    .select()
+    .from(permissionRequests)
+    .where(and(eq(permissionRequests.taskId, taskId), isNull(permissionRequests.decidedAt)))
+    .orderBy(asc(permissionRequests.askedAt))
+    .limit(1)
   return row
 }
 
