@@ -1,4 +1,4 @@
-// Every toolset there is. A new wing is a folder with a toolset, and one line here.
+// Every toolset there is (README, "Working on it", says what a new one needs).
 import { extended, namesOf, type Toolset } from './operations/toolset.ts'
 import { board } from './board/toolset.ts'
 import { control } from './control/toolset.ts'

@@ -1,5 +1,5 @@
 // What one process does in the background by itself: presence, wake-ups that got lost, the index, loops, and the embedded database's
-// upkeep. The wings bring jobs of their own (services.ts).
+// upkeep. services.ts adds what brings jobs of its own: status, courier, degraded modes, uses of credentials, and the wings.
 import type { Database } from '../../db/database.ts'
 import { createVacuum } from '../../db/vacuum.ts'
 import type { Config } from '../config.ts'
