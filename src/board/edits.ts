@@ -46,7 +46,7 @@ export const changesOf = async (context: Context, board: Board, stored: Item, ed
   if (Object.keys(changed).length > 0 && !holds && !did && !planned && !mayTakeBack)
     refuse(
       'forbidden',
-      'Insufficient permissions. Only its holder, its planner, the convener or a person changes an item: claim it first, or ask in the feed.',
+      'Insufficient permissions. Only its holder, its planner, the convener, a key of the scope full or a person changes an item: claim it first, or ask in the feed.',
     )
   return changed
 }

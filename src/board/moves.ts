@@ -55,7 +55,10 @@ export const refuseWithdrawn = ({ withdrawn }: BoardRow, { role }: Standing): vo
 const unmoved = (row: BoardRow, status: 'done' | 'open' | 'dropped', { did, role }: Standing): undefined => {
   if (status === row.status && (did || status !== 'done')) return undefined
   if (status === 'dropped' && row.status === 'open')
-    return refuse('forbidden', 'Insufficient permissions. Only its holder, the convener or a person drops it: claim_work it first.')
+    return refuse(
+      'forbidden',
+      'Insufficient permissions. Only its holder, the convener, a key of the scope full or a person drops it: claim_work it first.',
+    )
   if (status !== 'done') return refuseUnless(role, 'take work back') as undefined
   const { claimedTeamName, expiresAt: claim_expires_at } = row
   const now = { status: row.status, claimed_by: claimantOf(row), claim_expires_at }

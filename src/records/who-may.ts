@@ -1,4 +1,5 @@
-// Who may do what with records and boards: the one table. The refusals, the guide for agents and the test of every cell are made from it.
+// Who may do what with records and boards, by role. The refusals, the guide for agents and the test of every cell are made from this table;
+// what else an item's holder, planner and state decide stands in board/moves.ts and board/edits.ts.
 import { refuse } from '../core/errors.ts'
 import type { Caller } from '../operations/callers.ts'
 
@@ -34,8 +35,8 @@ export const INSTEAD: Record<Act, string> = {
   decide: 'A person decides, signed in, on the page or over REST: you are told what came of it.',
   'read the board': 'Ask in the session that it is about.',
   'plan work': 'Only teams of the session, keys of the scope full and people plan work.',
-  'claim work': 'Only teams claim and finish work: join the session as one.',
-  'take work back': 'Only its holder, the convener or a person hands it back or finishes it: ask in the feed.',
+  'claim work': 'Only teams claim work: join the session as one. People and keys of the scope full finish it by update_work.',
+  'take work back': 'Only its holder, the convener, a key of the scope full or a person hands it back or finishes it: ask in the feed.',
 }
 
 /** What the caller is to a session with this convener. */
