@@ -46,7 +46,7 @@ export const people = pgTable('people', {
   name: text().notNull(),
   linkId: uuid().notNull().unique(),
   linkHash: text().notNull(),
-  linkMadeAt: at().notNull().defaultNow(),
+  linkMadeAt: at().notNull().defaultNow(), // the program does not read it: kept for whoever asks the database
   linkExpiresAt: at().notNull(),
   linkUsedAt: at(),
 })

@@ -14,6 +14,10 @@ const KEPT = 10_000
 const KEPT_MS = 5_000
 const USES_WRITTEN_EVERY_MS = 5_000
 
+/** The kinds of topics by which the end of a sign-in or a key is told. */
+export const SIGN_IN_KIND = 'sign-in'
+export const KEY_KIND = 'key'
+
 export type Credentials = ReturnType<typeof createCredentials>
 
 /** `isUpToDate`: whether what other instances notify of has come through until now. */

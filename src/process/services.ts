@@ -13,7 +13,7 @@ import { Presence } from '../core/presence.ts'
 import { Shares } from '../core/shares.ts'
 import { keepSecret } from '../core/text/text.ts'
 import { concurrencyLimit } from '../core/runtime/concurrency-limit.ts'
-import { createCredentials, lastUsesJob, type Credentials } from './credentials.ts'
+import { createCredentials, KEY_KIND, lastUsesJob, SIGN_IN_KIND, type Credentials } from './credentials.ts'
 import { degradedModesJob } from './degraded.ts'
 import { processJobs } from './jobs.ts'
 import { CUT_KIND, createPublisher, type Publisher } from './publish.ts'
@@ -69,7 +69,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
   const overviewOf = createBatchLoader((ids: string[]) => overviewsOf(database, ids, wakes.perHour()))
 
   const credentials = createCredentials(database, () => notifier?.hasReceivedLately() ?? true)
-  for (const kind of ['sign-in', 'key']) publisher.on(kind, credentials.forget)
+  for (const kind of [SIGN_IN_KIND, KEY_KIND]) publisher.on(kind, credentials.forget)
   publisher.on(CUT_KIND, (session) => presence.forgetCursors(session))
 
   const status: StatusWatch = createStatus({ database, notifier, instance, metrics }, () => services)

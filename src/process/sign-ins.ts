@@ -8,6 +8,7 @@ import { holdsSecret, nameIsPlain, nameKey } from '../core/text/text.ts'
 import { topicOf, type Topic } from '../log/topics.ts'
 import { bindName, boundName, useLink } from '../stores/people.ts'
 import { endSignIns, insertSignIn, unverifiedSignIns, type SignIn } from '../stores/sign-ins.ts'
+import { SIGN_IN_KIND } from './credentials.ts'
 import { keysInForce } from './keys-in-force.ts'
 import type { Services } from './services.ts'
 
@@ -16,7 +17,7 @@ export const LONGEST_NAME = 100
 /** The name of a person who gives none. */
 export const NAMELESS = 'Operator'
 
-export const signInTopic = (id: string): Topic => topicOf('sign-in', id)
+export const signInTopic = (id: string): Topic => topicOf(SIGN_IN_KIND, id)
 
 type Who = Pick<SignIn, 'name' | 'role'>
 

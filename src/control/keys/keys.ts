@@ -4,13 +4,14 @@ import { idWithin, isUuid, newKey, sha256 } from '../../core/ids.ts'
 import { MADE_BY_PEOPLE, needsSession, prefixOf, type KeyScope } from '../../core/key-scopes.ts'
 import { holdsSecret, nameIsPlain, redacted } from '../../core/text/text.ts'
 import { topicOf, type Topic } from '../../log/topics.ts'
+import { KEY_KIND } from '../../process/credentials.ts'
 import type { Services } from '../../process/services.ts'
 import { insertKey, keysWithPrefix, revokeKeys, type KeyRecord } from '../../stores/keys.ts'
 import { sessionById } from '../../stores/sessions.ts'
 
 const LONGEST_NAME = 100
 
-export const keyTopic = (id: string): Topic => topicOf('key', id)
+export const keyTopic = (id: string): Topic => topicOf(KEY_KIND, id)
 
 /** What a person says of a new key. `id` may be chosen by the form that makes it: sent twice, it makes one. */
 export interface NewKey {

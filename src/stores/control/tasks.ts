@@ -54,7 +54,7 @@ export const openTasks = ({ db }: Queries, sessionId: string): Promise<Task[]> =
     .orderBy(asc(tasks.startSequence))
 
 /** Changes a task whose row the caller has locked. */
-export const setTask = async ({ db }: Queries, id: string, values: Record<string, unknown>): Promise<void> =>
+export const setTask = async ({ db }: Queries, id: string, values: Partial<typeof tasks.$inferInsert>): Promise<void> =>
   void (await db.update(tasks).set(values).where(eq(tasks.id, id)))
 
 export const runningTasksOn = async ({ db }: Queries, runnerId: string): Promise<Pick<Task, 'id' | 'sessionId'>[]> =>
