@@ -125,7 +125,8 @@ export const freeBytes = (path: string): number | undefined => {
 const BEGUN = 'initialising'
 const DONE = 'initialised'
 
-/** Makes the data folder ready for its database to be opened, and returns where its files are, behind whatever link: PGlite follows none. `warn` gets what an operator must know. */
+/** Makes the data folder ready for its database to be opened, and returns where its files are, behind whatever link: PGlite follows none.
+ *  `warn` gets what an operator must know. */
 export const preparedFolder = (folder: string, warn: (line: string) => void) => {
   const data = filesIn(folder)
   mkdirSync(folder, { recursive: true, mode: 0o700 })

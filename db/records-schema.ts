@@ -57,7 +57,7 @@ export const persons = pgTable(
   (t) => [primaryKey({ columns: [t.kind, t.name] }), index('persons_id').on(t.personId)],
 )
 
-// Changed under the session's lock alone. Pending and past `expiresAt` is expired for every reader; the sweep, or whatever writes to the
+// Changed under the session's lock alone. Pending and past `expiresAt` is expired for every reader; the expiry job, or whatever writes to the
 // session first, writes that down with its event (src/records/expiry.ts).
 export const proposals = pgTable(
   'proposals',
@@ -68,7 +68,7 @@ export const proposals = pgTable(
       .references(() => sessions.id, { onDelete: 'cascade' }),
     type: text({ enum: PROPOSAL_TYPES }).notNull(),
     data: jsonb().$type<ProposalData>().notNull(), // as proposed; once approved, with the approver's edits
-    proposed: jsonb().$type<ProposalData>(), // the original, if an approver edited it
+    proposed: jsonb().$type<ProposalData>(), // the original, if an approver edited it: kept for whoever asks the database
     titleKey: text().notNull(), // titles are compared by it
     status: text({ enum: PROPOSAL_STATUSES }).notNull().default('pending'),
     proposedBy: jsonb().$type<Named>().notNull(),

@@ -26,10 +26,10 @@ export const TRACE_TYPES = ['assistant_response', 'reasoning', 'tool_call', 'too
 const hourOf = (time: string) => sql.raw(`date_trunc('hour', ${time} at time zone 'UTC') at time zone 'UTC'`)
 const listed = (words: readonly string[]) => sql.raw(words.map((word) => `'${word}'`).join(', '))
 
-// What decides about a post here is status and archivedAt, and for a post with expected_cursor that title and description did not change; turn, turnHolder
-// and turnEvents decide its number. These change only in a transaction that also moves lastSequence: a process appends without asking, as
-// long as the log ends where it last saw it (src/log/log-heads.ts). A column that is to decide about posts must do the same, by writing an
-// event; tests/stores/post-decisions.test.ts lists the meaning of each.
+// What decides about a post here is status and archivedAt, and for a post with expected_cursor that title and description did not change;
+// turn, turnHolder and turnEvents decide its number. These change only in a transaction that also moves lastSequence: a process appends
+// without asking, as long as the log ends where it last saw it (src/log/log-heads.ts). A column that is to decide about posts must do the
+// same, by writing an event; tests/stores/post-decisions.test.ts lists the meaning of each.
 //
 // Every post updates its session's row. Half-filled pages (fillfactor = 50, set by hand in the first migration) and no index on a counter
 // keep these updates in place (HOT). What happened lately is found by an hour, which the database makes of the times and which changes once

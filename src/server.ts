@@ -25,10 +25,10 @@ import { Stop as ClientStop, type Machine } from './client/machine.ts'
 import type { Services } from './process/services.ts'
 
 const QUIET_S = 12 // a connection that says nothing for so long is closed, while a request is being read; waits and streams are exempt
-const PATIENCE_S = 120
+const PATIENCE_S = 120 // likewise, where an answer may be long in the making, or long in being read
 const STOP_WITHIN_MS = 10_000
 const SCHEMA_CHECK_EVERY_MS = 5_000
-const CHECK_EVERY_MS = 1_000
+const LOSS_CHECK_EVERY_MS = 1_000 // what is written to files that were removed is lost, and was promised to be kept
 const LARGEST_BODY = 64 * 1024 * 1024 // above every door's own limit, which answers in JSON; a transcript's is in MAX_TRACE_BYTES
 
 const main = async ([command, ...words]: string[]) => {
@@ -197,7 +197,7 @@ const endIfLost = ({ isLost }: OpenedDatabase, { DATA_DIR }: Config, log: Log) =
     )
     process.exit(1)
   }
-  setInterval(check, CHECK_EVERY_MS)
+  setInterval(check, LOSS_CHECK_EVERY_MS)
 }
 
 try {

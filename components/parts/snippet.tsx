@@ -7,7 +7,8 @@ interface Props {
   className?: string
 }
 
-/** Something to copy. The lines of a configuration stay whole, and scroll; those of a command break, so that all of it is seen. The button appears where the small script runs; without it the text can still be selected. */
+/** Something to copy. The lines of a configuration stay whole, and scroll; those of a command break, so that all of it is seen. The button
+ *  appears where the small script runs; without it the text can still be selected. */
 export const Snippet = ({ label, code, className }: Props) => (
   <figure className={cn('min-w-0 overflow-hidden rounded-lg border text-left text-wrap', className)}>
     <figcaption className="flex min-h-8 items-center gap-2 border-b bg-muted/60 py-1 pr-1 pl-3 text-[12px] font-medium text-foreground">

@@ -13,8 +13,8 @@ const waitingFor = (time: string) => `(select set_config('lock_timeout', ${time}
 // Posts of any sessions, each checked by the database. The steps, top down:
 //   seen      where the logs ended when the statement began, which is the state that all other steps see
 //   heads     locks the sessions in id order (no deadlock between batches); counters and clock are read once the lock is held
-//   checked   the outcome of each post: a replay first, then the team's presence, then a session that is closed or archived, then what the poster has not read.
-//             Posts to a log that grew while its lock was waited for are 'moved', and not decided: a team may have left in between, and this
+//   checked   the outcome of each post: a replay first, then the team's presence, then a session that is closed or archived, then what the
+//             poster has not read. Posts to a log that grew while its lock was waited for are 'moved', and not decided: a team may have left in between, and this
 //             statement would not see it
 //   opened    a turn opens with the log, with each prompt, and with each chat of another author than the one who holds it
 //   numbered  sequence, turn and ordinal; a system event falls into the open turn

@@ -21,7 +21,7 @@ export interface Draft {
   to?: string[] | undefined
   expectsReply?: boolean | undefined // a question to those in `to`
   taskId?: string | undefined // of a prompt: the task that it begins
-  evenClosed?: boolean // conclude and reopen write to a session that is closed
+  evenClosed?: boolean // for what is told of a closed session: its conclusion, its archiving, what became of a proposal or a child
   idempotency?: Idempotency | undefined
   /** Written only if nobody else spoke after this sequence. In a batch no draft of another holder comes before it: a statement does not see
    *  what it writes itself. */

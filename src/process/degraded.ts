@@ -1,5 +1,5 @@
-// Logs each degraded mode once when it begins (where /status turns amber) and once when it ends. Two others are logged where they are noticed: lost notifications in
-// log/notifier.ts, and a database that is away by the background jobs that fail (core/runtime/repeat.ts).
+// Logs each degraded mode once when it begins (where /status turns amber) and once when it ends. Two others are logged where they are
+// noticed: lost notifications in log/notifier.ts, and a database that is away by the background jobs that fail (core/runtime/repeat.ts).
 import type { Job } from '../core/runtime/job.ts'
 import type { Log } from '../core/runtime/log.ts'
 import { limitOf } from './status/limits.ts'

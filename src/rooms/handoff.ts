@@ -127,7 +127,8 @@ const documentParts = (doc: string): string[] => {
   const decisions = pick(({ section }) => DECISIONS.test(section), PICKED)
   const open = pick(({ section }) => OPEN.test(section), PICKED)
   const rest = sections.filter((one) => !taken.has(one)).map(({ from, body }) => lines.slice(from, body).join('\n').trim())
-  const outline = sections.slice(0, OUTLINE).map(({ section, level }) => `${'  '.repeat(Math.max(0, level - 1))}- ${oneLine(section)}`)
+  const listed = sections.slice(0, OUTLINE) // each takes a character at least: more than that never fit
+  const outline = listed.map(({ section, level }) => `${'  '.repeat(Math.max(0, level - 1))}- ${oneLine(section)}`)
   const text = rest.join('\n\n')
   return [
     section('Conclusion', conclusion),

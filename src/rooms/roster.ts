@@ -34,9 +34,10 @@ import { wakeCommand, wakeField } from './wake-command.ts'
 import { aroundSince, lastSeenMs, statusOf } from './status.ts'
 import { team } from './team-caller.ts'
 
-/** With a valid token of this session the same team is returned; any other token is ignored, and a new team joins. An invitation that comes
- *  along is counted, and 401 when it is not valid. A closed session can be joined to read it, which writes no event. Of a session that a person opened the first team to join, while it is open, is the convener.
- *  409 with ONE_SESSION_PER_TEAM while a team of that name is present elsewhere, and past 1,000 teams. */
+/** With a valid token of this session the same team is returned; any other token is ignored, and a new team joins. An invitation that
+ *  comes along is counted, and 401 when it is not valid. A closed session can be joined to read it, which writes no event. Of a session
+ *  that a person opened the first team to join, while it is open, is the convener. 409 with ONE_SESSION_PER_TEAM while a team of that name
+ *  is present elsewhere, and past 1,000 teams. */
 export const joinSession = op({
   name: 'join_session',
   summary:

@@ -24,12 +24,12 @@ const EVENTS_AT_ONCE = 50
 const TERMS_AT_ONCE = { pglite: 500, postgres: 1_000 }
 
 // The size of the GIN indexes' pending lists, which gather entries before they are sorted in: more makes a batch cheaper, but every search
-// reads through it. So the list is large while a lot is indexed and nobody asks, and small otherwise. A search that meets a large one took 79 ms at
-// p99 in place of 41 (bench/search import, a question every 400 ms). PGlite sorts in on this very thread.
+// reads through it. So the list is large while a lot is indexed and nobody asks, and small otherwise. A search that meets a large one took
+// 79 ms at p99 in place of 41 (bench/search import, a question every 400 ms). PGlite sorts in on this very thread.
 const PENDING = { pglite: '64kB', postgres: '512kB' }
 const PENDING_IN_BULK = { ...PENDING, postgres: '8MB' }
-// What Postgres may use to sort such a list in. With the default of 4 MB, Postgres went through the index several times for one list, and large texts
-// were indexed by a sixth slower (bench/import --bytes).
+// What Postgres may use to sort such a list in. With the default of 4 MB, Postgres went through the index several times for one list, and
+// large texts were indexed by a sixth slower (bench/import --bytes).
 const WORK_MEM_IN_BULK = '64MB'
 
 /** A session that was behind: how far it is indexed now, and where its log ended when the batch began. */

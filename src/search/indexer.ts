@@ -117,7 +117,8 @@ export class Indexer {
   }
 
   async #work(goOn: () => boolean, onBatch: (events: number) => void): Promise<void> {
-    // A comparison may fail, and one of all sessions takes a while. What the index was notified of is indexed all the same, and between its pieces.
+    // A comparison may fail, and one of all sessions takes a while. What the index was notified of is indexed all the same, and between its
+    // pieces.
     let failure: unknown
     do {
       const until = performance.now() + COMPARES_MS

@@ -137,8 +137,8 @@ interface EditRange {
 }
 
 // A binary search over the versions, which are in the order of time and have no gap (of a purge that was cut short the oldest are missing):
-// no index has the times of a session, and 13 steps find one among 5,000 versions without reading a text. `first` ends with the last version before
-// time $2, `until` with the last before $3.
+// no index has the times of a session, and 13 steps find one among 5,000 versions without reading a text. `first` ends with the last
+// version before time $2, `until` with the last before $3.
 const boundary = (name: string, time: string) => `
 ${name}(lo, hi) as (
   select coalesce((select min(version) - 1 from session_doc_history where session_id = $1), 0), version

@@ -162,8 +162,8 @@ const sessionsNamed = async ({ query }: Queries, like: string): Promise<string[]
   return rows.length > FEW ? undefined : rows.map(({ id }) => id)
 }
 
-/** The sessions that pass the filter and were not purged, those with the newest activity first. For the home page. Ordered by the hour first, which is no other order:
- *  an index has it, and is read as far as sessions are shown. */
+/** The sessions that pass the filter and were not purged, those with the newest activity first: for the home page, and for MCP's list of
+ *  resources. Ordered by the hour first, which is no other order: an index has it, and is read as far as sessions are shown. */
 export const listSessions = async (queries: Queries, { among, without, search, found = [], kind, limit }: SessionFilter) => {
   const like = search && `%${search.replace(/[\\%_]/g, '\\$&')}%`
   const named = like && (await sessionsNamed(queries, like))

@@ -57,8 +57,8 @@ export const eventsFrom = (
     from,
   ])
 
-/** The last events of a task, ascending, their contents cut: without the prompt, and without a response that its answer repeats. `upTo`: the log's end when
- *  the task ended. */
+/** The last events of a task, ascending, their contents cut: without the prompt, and without a response that its answer repeats. `upTo`:
+ *  the log's end when the task ended. */
 export const taskEvents = async (
   { query }: Queries,
   { sessionId, taskId, after, upTo, answer, limit }: TaskStretch,

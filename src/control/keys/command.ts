@@ -27,7 +27,8 @@ interface Addresses {
   program?: string | undefined
 }
 
-/** Carries out an order. `base`: this server's address, for links; `program`: the URL of the program `parley`, for the line of a runner. Refuses with the codes of makeKey, revokeByPrefix and linkForPerson. */
+/** Carries out an order. `base`: this server's address, for links; `program`: the URL of the program `parley`, for the line of a runner.
+ *  Refuses with the codes of makeKey, revokeByPrefix and linkForPerson. */
 export const carryOut = async (services: Services, order: KeyOrder, { base, program }: Addresses): Promise<KeyAnswer> => {
   switch (order.do) {
     case 'make': {

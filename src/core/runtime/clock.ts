@@ -18,7 +18,8 @@ export class Clock {
     this.#wallAt = Date.now()
   }
 
-  /** The wall clock has gone on otherwise than the monotonic one, which stands still while the machine sleeps: the database is to be asked again. */
+  /** The wall clock has gone on otherwise than the monotonic one, which stands still while the machine sleeps: the database is to be asked
+   *  again. */
   get isDoubtful(): boolean {
     return Math.abs(Date.now() - this.#wallAt - (performance.now() - this.#readAt)) > DOUBTFUL_MS
   }

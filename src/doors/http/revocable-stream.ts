@@ -9,8 +9,9 @@ import { sharedTokenOf } from './share-link.ts'
 const LINK_CHECK_MS = 1_000
 const CREDENTIAL_CHECK_MS = 5_000
 
-/** The stream of a session (undefined: of all of them), until its reader may no longer read it: a shared link is checked every second, a team every five; a sign-in or
- *  key ends it at once. Synchronous, because the body is open already: a failure before it is handed on would leave it open. */
+/** The stream of a session (undefined: of all of them), until its reader may no longer read it: a shared link is checked every second, a
+ *  team every five; a sign-in or key ends it at once. Synchronous, because the body is open already: a failure before it is handed on would
+ *  leave it open. */
 export const whileReadable = (c: Http, services: Services, sessionId: string | undefined, stream: Response): Response => {
   if (!stream.body) return stream
   const reads = async () => (sessionId === undefined ? mayRead(c, services) : mayReadSession(c, services, sessionId))

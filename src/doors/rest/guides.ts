@@ -56,7 +56,8 @@ export const guideForInvited = (c: Http, services: Services, session: { id: stri
   return [...intro, withAddress(c, services, agents).replaceAll(MARKERS, '')].join('\n\n')
 }
 
-// A guide's bare MCP link stands for the link in force, which may be narrowed to some tools. A link that names a toolset stays one to that toolset.
+// A guide's bare MCP link stands for the link in force, which may be narrowed to some tools. A link that names a toolset stays one to that
+// toolset.
 const MCP_LINK = new RegExp(`${IN_GUIDES}/mcp(?![/?])`, 'g')
 
 const withAddress = (c: Http, services: Services, guide: string) =>

@@ -29,8 +29,8 @@ export const promptForm = async (c: Http, site: Site): Promise<Response> => {
   return htmlResponse(c, choices + partial(`#${SUMMARY}`, 'innerHTML', renderToStaticMarkup(<HowItGoesOn />)))
 }
 
-/** POST /sessions/:id/prompt: `prompt`, `mode`, and for a fork or subsession `title`, `branch`, `agentic_tool`, `permission_mode`. htmx gets a new, empty
- *  form, or the same form with the problem; a new session is gone to. */
+/** POST /sessions/:id/prompt: `prompt`, `mode`, and for a fork or subsession `title`, `branch`, `agentic_tool`, `permission_mode`. htmx
+ *  gets a new, empty form, or the same form with the problem; a new session is gone to. */
 export const submitPrompt = async (c: Http, site: Site): Promise<Response> => {
   assertActor(c, site)
   const sessionId = c.req.param('id')!

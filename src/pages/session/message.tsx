@@ -11,7 +11,8 @@ import { fragment, frameOf, page, seeOther, type Site } from '../respond.tsx'
 import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
 import { answeredQuestion } from './answered-question.ts'
 
-/** POST /sessions/:id/messages: a person's message to all teams, with `reply_to` the answer to a question. htmx gets a new, empty form, or the same form with the problem. */
+/** POST /sessions/:id/messages: a person's message to all teams, with `reply_to` the answer to a question. htmx gets a new, empty form, or
+ *  the same form with the problem. */
 export const sendMessage = async (c: Http, site: Site): Promise<Response> => {
   const sessionId = c.req.param('id')!
   const { text = '', key: idempotencyKey, reply_to } = valuesOf(await formOf(c, LARGE_FORM))

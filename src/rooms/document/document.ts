@@ -100,8 +100,8 @@ const docWithin = (content: string, limit: number | undefined) => {
 const MISSING = 'is required: the version you read (beside a body of markdown it stands in the URL, ?expected_version=N)'
 const versionRead = wholeNumber(MISSING)
 
-/** Replaces the document or one section of it; over REST the body may be the markdown itself. 409 with `details.current_version` when somebody has written since `expected_version`, 404
- *  for a section that is not there, 413 when the document would exceed 512 KiB. */
+/** Replaces the document or one section of it; over REST the body may be the markdown itself. 409 with `details.current_version` when
+ *  somebody has written since `expected_version`, 404 for a section that is not there, 413 when the document would exceed 512 KiB. */
 export const updateSessionDoc = op({
   name: 'update_session_doc',
   summary:
@@ -150,7 +150,8 @@ const withinLimit = (content: string): string =>
         limit_bytes: DOC_LIMIT_BYTES,
       })
 
-/** Appends at most 64 KiB, on a new line; before the section Conclusion if the document ends with it. Over REST the body may be the markdown itself. 413 when the document would exceed 512 KiB. */
+/** Appends at most 64 KiB, on a new line; before the section Conclusion if the document ends with it. Over REST the body may be the
+ *  markdown itself. 413 when the document would exceed 512 KiB. */
 export const appendToSessionDoc = op({
   name: 'append_to_session_doc',
   summary:

@@ -23,8 +23,8 @@ export const teamKeys = (teams: Pick<Participant, 'teamId' | 'teamName'>[]): Tea
   return (handle) => keys.get(handle) ?? handle
 }
 
-/** A reply by a team or a person that was asked answers a question for that one; one by the asker that expects no reply withdraws it for all who have
- *  not answered. `replies`: those to this question, in their order. */
+/** A reply by a team or a person that was asked answers a question for that one; one by the asker that expects no reply withdraws it for
+ *  all who have not answered. `replies`: those to this question, in their order. */
 export const questionState = (question: Question, replies: readonly Reply[], key: TeamKey): QuestionState => {
   const asker = authorKey(question, key)
   const asked: Asked[] = [

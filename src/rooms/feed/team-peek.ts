@@ -34,8 +34,8 @@ export class TeamPeek {
     this.#sleep = services.presence.sleep(member.session.id, member.teamId, options.timeoutMs)
   }
 
-  /** Ends on five causes: news that may wake the team, a closed session, the time, or a caller or server that goes away. `waiter`: subscribed
-   *  before the member was looked up. */
+  /** Ends on news that may wake the team, a closed session, the time, a caller or server that goes away, or with a refusal: the team left, or
+   *  the session was purged. `waiter`: subscribed before the member was looked up. */
   async run(call: Context['call'], waiter: Waiter | undefined): Promise<PeekAnswer> {
     const { services, options, member } = this
     const { woken } = call // and nothing else of the call is kept while the peek is held

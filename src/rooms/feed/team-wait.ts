@@ -100,7 +100,8 @@ export class TeamWait {
     return events.length > 0 || this.#closed
   }
 
-  /** Ends on four causes: news, a closed session, the time, or a caller (or server) that goes away. */
+  /** Ends on news, a closed session, the time, a caller or server that goes away, or with a refusal: the team left, or the session was
+   *  purged. */
   hold(signal: AbortSignal, call: Pick<Call, 'address' | 'onHeld'>): Promise<Page> {
     const { services, options } = this
     if (this.#poll.ofTeam > WAITS_OF_A_TEAM) {
