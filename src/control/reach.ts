@@ -4,7 +4,7 @@ import { isUuid } from '../core/ids.ts'
 import { redacted } from '../core/text/text.ts'
 import type { Caller } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
-import { sessionSubject, type SessionSubject } from '../operations/subject.ts'
+import { NO_SUCH_SESSION, sessionSubject, type SessionSubject } from '../operations/subject.ts'
 import { sessionById, type Session } from '../stores/sessions.ts'
 import { isBelow } from '../stores/control/genealogy.ts'
 import { taskById, type Task } from '../stores/control/tasks.ts'
@@ -17,7 +17,7 @@ export const nameOf = (caller: Caller): string =>
 export const ownSession = (caller: Caller): string | undefined =>
   caller.kind === 'key' && caller.key.scope === 'agent' ? caller.key.sessionId! : undefined
 
-export const noSuchSession = (id: string): never => refuse('not_found', 'There is no such session.', { session_id: redacted(id) })
+export const noSuchSession = (id: string): never => refuse('not_found', NO_SUCH_SESSION, { session_id: redacted(id) })
 
 /** `current` is the session of the caller's own key. */
 export const namedSession = (caller: Caller, given: string): string => (given === 'current' ? (ownSession(caller) ?? given) : given)
@@ -50,4 +50,5 @@ export const reachedTask = async (context: Context, id: string): Promise<Task> =
   return task && (await mayReach(context, task.sessionId)) ? task : noSuchTask(id)
 }
 
-export const noSuchTask = (id: string): never => refuse('not_found', 'There is no such task.', { task_id: redacted(id) })
+export const noSuchTask = (id: string): never =>
+  refuse('not_found', 'There is no such task. list_tasks has the ids of those that you may reach.', { task_id: redacted(id) })

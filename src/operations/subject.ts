@@ -18,8 +18,12 @@ export interface SessionSubject extends Subject<Session> {
   isSession: true
 }
 
+/** What is said of a session that is not there, wherever one is named: one that the caller may not know of is answered the same. */
+export const NO_SUCH_SESSION =
+  'There is no such session. Check the session_id: its page has it in the address, and list_sessions lists it, if you have that tool.'
+
 /** The session that a call names. Its writes come one after the other, and may append to its log. */
-export const sessionSubject = (id: string, missing = 'There is no such session.'): SessionSubject => ({
+export const sessionSubject = (id: string, missing = NO_SUCH_SESSION): SessionSubject => ({
   isSession: true,
   key: id,
   async lock(tx) {

@@ -95,7 +95,11 @@ const strikeInDoc = async (context: Context, session: Session, { id, data }: Pro
 const refuseAgain = async ({ queries }: Context, id: string, status: 'withdrawn' | 'dropped'): Promise<never> => {
   const decision = status === 'withdrawn' ? await decisionById(queries, id) : undefined
   const by = decision?.withdrawnBy ? ` by ${decision.withdrawnBy.name}` : ''
-  return refuse('conflict', `This record is ${status} already${by}.`, {
+  const next =
+    status === 'withdrawn'
+      ? 'Propose it again if it is to hold after all.'
+      : 'On its board a person brings it back (update_work with status: open).'
+  return refuse('conflict', `This record is ${status} already${by}. ${next}`, {
     status,
     resolved_by: decision?.withdrawnBy ?? null,
     resolved_at: decision?.withdrawnAt ?? null,

@@ -114,7 +114,10 @@ export const endInvitation = op({
   async run(context, { session_id, invitation_id }) {
     refuseTeams(context)
     const revoked_at = isUuid(invitation_id) ? await revokeInvitation(context.queries, session_id, invitation_id) : undefined
-    if (revoked_at === undefined) return refuse('not_found', 'This session has no such invitation.', { field: 'invitation_id' })
+    if (revoked_at === undefined)
+      return refuse('not_found', 'This session has no such invitation. list_invitations has the ids of those that it has.', {
+        field: 'invitation_id',
+      })
     return { invitation_id, revoked_at }
   },
 })

@@ -3,6 +3,7 @@ import { refuse } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import { redacted } from '../core/text/text.ts'
 import type { Context } from '../operations/context.ts'
+import { NO_SUCH_SESSION } from '../operations/subject.ts'
 import { agentOf } from '../stores/control/agents.ts'
 import { eventById, type Event } from '../stores/events.ts'
 import { sessionById, takesWrites, type Session } from '../stores/sessions.ts'
@@ -18,7 +19,7 @@ export const unpurgedSession = async (queries: Context['queries'], id: string): 
 }
 
 /** Refuses an unknown id. Its details have the text that was sent, redacted: it may be a credential. */
-export const refuseUnknownSession = (id: string): never => refuse('not_found', 'There is no such session.', { session_id: redacted(id) })
+export const refuseUnknownSession = (id: string): never => refuse('not_found', NO_SUCH_SESSION, { session_id: redacted(id) })
 
 /** The session of a write. Refuses when it is closed or archived. */
 export const writableSession = ({ session }: Context): Session => stillOpen(session!)

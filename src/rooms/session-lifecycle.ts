@@ -198,7 +198,7 @@ export const reopenSession = op({
         'forbidden',
         'Only the convener or a signed-in person can reopen a session. To continue in a new one, call create_session with resume_from.',
       )
-    if (session.status === 'active') refuse('conflict', 'This session is already open.')
+    if (session.status === 'active') refuse('conflict', 'This session is already open: go on with a message to it.')
     await setClosed(context.queries, session.id, false)
     const { at } = await context.append(input.session_id, { event: 'session_reopened', by: authorOf(context).name, reason: input.reason })
     await appendUntold(context, { ...session, status: 'active' })

@@ -5,6 +5,7 @@ import { MADE_BY_PEOPLE, needsSession, prefixOf, type KeyScope } from '../../cor
 import { holdsSecret, nameIsPlain, redacted } from '../../core/text/text.ts'
 import { topicOf, type Topic } from '../../log/topics.ts'
 import { KEY_KIND } from '../../process/credentials.ts'
+import { NO_SUCH_SESSION } from '../../operations/subject.ts'
 import type { Services } from '../../process/services.ts'
 import { insertKey, keysWithPrefix, revokeKeys, type KeyRecord } from '../../stores/keys.ts'
 import { sessionById } from '../../stores/sessions.ts'
@@ -65,7 +66,7 @@ const sessionOf = async ({ database }: Services, scope: KeyScope, given: string 
     })
   const id = idWithin(typed)
   const session = isUuid(id) ? await sessionById(database, id) : undefined
-  return session?.id ?? refuse('not_found', 'There is no such session.', { field: 'session_id' })
+  return session?.id ?? refuse('not_found', NO_SUCH_SESSION, { field: 'session_id' })
 }
 
 /** Revokes a key at once, everywhere: its calls, those that are held, and its streams. */

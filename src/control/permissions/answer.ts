@@ -37,13 +37,21 @@ export const answerPermission = op({
   refuses: ['not_found', 'conflict', 'forbidden'],
   async run(context, { session_id, request_id, allow, message }) {
     const request = await requestById(context.queries, session_id, request_id)
-    if (!request) return refuse('not_found', 'There is no such request.', { request_id: redacted(request_id) })
-    const by = nameOf(context.caller)
-    if (await isOver(context, request)) refuse('conflict', 'What asked this has ended: there is nothing left to allow.', { allow: null })
-    if (!(await decideOnce(context, request, { by, allow, message })))
-      refuse('conflict', `This was answered before${request.decidedBy ? `, by ${request.decidedBy}` : ''}, or is over.`, {
-        allow: request.allow,
+    if (!request)
+      return refuse('not_found', 'There is no such request. The page of the session has what is asked there.', {
+        request_id: redacted(request_id),
       })
+    const by = nameOf(context.caller)
+    if (await isOver(context, request))
+      refuse('conflict', 'What asked this has ended: there is nothing left to allow. A new prompt goes on with the work.', { allow: null })
+    if (!(await decideOnce(context, request, { by, allow, message })))
+      refuse(
+        'conflict',
+        `This was answered before${request.decidedBy ? `, by ${request.decidedBy}` : ''}, or is over. The page of the session shows how the work goes on.`,
+        {
+          allow: request.allow,
+        },
+      )
     return { answered: true as const }
   },
 })

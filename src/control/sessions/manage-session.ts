@@ -49,7 +49,11 @@ export const manageSession = op({
 
 const stop = async (context: Context, { id }: Session) => {
   const agent = await agentOf(context.queries, id)
-  if (!agent) return refuse('conflict', 'This session has no agent that could be stopped.')
+  if (!agent)
+    return refuse(
+      'conflict',
+      'This session has no agent that could be stopped. list_sessions shows which have an agentic_tool; action: delete archives one without.',
+    )
   const by = { heldBy: nameOf(context.caller), heldAt: context.services.clock.nowText() }
   if (!agent.held) await setAgent(context.queries, id, { held: true, ...by })
   await interruptRunning(context, id)

@@ -91,7 +91,7 @@ const rename = async (context: Context, session: Session, { title, description, 
 }
 
 const refuseWithoutAgent = ({ agentStatus }: Session) => {
-  if (agentStatus === null) refuse('conflict', 'This session has no agent: it has a title and a description alone.')
+  if (agentStatus === null) refuse('conflict', 'This session has no agent: of it only title and description can be changed.')
   if (agentStatus === 'creating')
     refuse('conflict', `The agent's worktree is being made. Wait until ${inControl('get_session')} no longer says creating.`)
 }
@@ -105,7 +105,8 @@ const toStatus = async ({ queries }: Context, session: Session, to: z.infer<type
 }
 
 const toMode = async (context: Context, session: Session, to: PermissionMode) => {
-  if (session.agenticTool === null) refuse('conflict', 'This session has no agent, and so no permission mode.')
+  if (session.agenticTool === null)
+    refuse('conflict', 'This session has no agent, and so no permission mode: of it only title and description can be changed.')
   await setAgentState(context.queries, session.id, { permissionMode: to })
   if (ownSession(context.caller) === undefined && to !== session.permissionMode) await lowerLimit(context, session, to)
   return { permission_mode: { from: session.permissionMode, to } }
@@ -121,7 +122,7 @@ const toMaxUsd = async (context: Context, session: Session, to: number) => {
   const { queries, caller } = context
   if (caller.kind !== 'person') refuse('forbidden', 'Only a signed-in person changes what a session may cost, on its page.')
   const agent = await agentOf(queries, session.id)
-  if (!agent) return refuse('conflict', 'This session has no agent, and so no costs.')
+  if (!agent) return refuse('conflict', 'This session has no agent, and so no costs: of it only title and description can be changed.')
   await setAgent(queries, session.id, { maxUsd: to })
   const place = session.worktreeId === null ? undefined : await worktreeById(queries, session.worktreeId)
   if (place) context.moved(runnerTopic(place.runner_id), Date.now()) // tasks that the old limit held back may begin

@@ -4,6 +4,7 @@ import { refuse } from '../../core/errors.ts'
 import { sameText } from '../../core/ids.ts'
 import { notOpened, OPENS, type KeyRow } from '../../core/key-scopes.ts'
 import { memberBy } from '../../operations/callers.ts'
+import { NO_SUCH_SESSION } from '../../operations/subject.ts'
 import type { Toolset } from '../../operations/toolset.ts'
 import type { Services } from '../../process/services.ts'
 import { personOf, type Person } from './cookies.ts'
@@ -113,8 +114,7 @@ const refuseUnopened = (c: Http) => {
 // To a key of one session alone, no other session exists.
 const refuseForeign = (c: Http, sessionId: string) => {
   const key = c.get('key')
-  if (key && OPENS.session[key.scope] === 'own' && sessionId.toLowerCase() !== key.sessionId)
-    refuse('not_found', 'There is no such session.')
+  if (key && OPENS.session[key.scope] === 'own' && sessionId.toLowerCase() !== key.sessionId) refuse('not_found', NO_SUCH_SESSION)
 }
 
 const holdsAccessToken = (c: Http, { config }: Services) => {

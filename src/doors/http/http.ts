@@ -87,7 +87,7 @@ const decoded = (bytes: Uint8Array): string => {
   }
 }
 
-const notUtf8 = () => refuse('invalid_request', 'The body is not UTF-8.')
+const notUtf8 = () => refuse('invalid_request', 'The body is not UTF-8. Write it in that encoding and send it again.')
 const tooLarge = (limit: number): never =>
   refuse('payload_too_large', `The body may have at most ${limit} bytes here.`, { limit_bytes: limit })
 

@@ -65,7 +65,11 @@ export const commandRoutes = (services: Services, secret: string, program: Clien
       })
     })
 
-const unknownCommand = () => refuse('invalid_request', 'This server does not know this command: it may be older or newer than it.')
+const unknownCommand = () =>
+  refuse(
+    'invalid_request',
+    'This server does not know this command: the server may be older or newer than this program. Stop it, and start it again from this folder.',
+  )
 
 const PATH_LIMIT = 64 * 1024
 const COMMAND = { id: 'command', effect: 'write', refuses: ['conflict'] } as const

@@ -169,7 +169,7 @@ const bodyOf = async (c: Http, operation: ServedOp): Promise<object> => {
   const body = parseJson(text)
   return typeof body === 'object' && body !== null && !Array.isArray(body)
     ? body
-    : refuse('invalid_request', 'The body must be a JSON object.')
+    : refuse('invalid_request', 'The body must be a JSON object, with the arguments by their names.')
 }
 
 type Typer = (query: Record<string, string[]>) => object

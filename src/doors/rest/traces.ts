@@ -9,7 +9,8 @@ import { isAway, isUndone } from '../../../db/errors.ts'
 import { sessionById } from '../../stores/sessions.ts'
 import { actorOf } from '../http/cookies.ts'
 import { memberBy } from '../../operations/callers.ts'
-import { json, type Env, type Http } from '../http/http.ts'
+import { NO_SUCH_SESSION } from '../../operations/subject.ts'
+import { json, methodNotAllowed, type Env, type Http } from '../http/http.ts'
 import { refuseUnknown } from '../http/query.ts'
 import { methodNotAllowed, refuseForm } from './routes.ts'
 import { answeredBefore, keepAnswer, idempotencyKeyOf } from './import-idempotency.ts'
@@ -71,7 +72,7 @@ const ownerOf = async (c: Http, services: Services): Promise<Owner> => {
   const sessionId = idWithin(given)
   if (actorOf(c, services) !== undefined || c.get('key')) {
     const found = isUuid(sessionId) && (await sessionById(services.database, sessionId))
-    return found ? { sessionId } : refuse('not_found', 'There is no session with that session_id.', { field: 'session_id' })
+    return found ? { sessionId } : refuse('not_found', NO_SUCH_SESSION, { field: 'session_id' })
   }
   const member = await memberBy(services, sessionId, c.req.header('x-team-id'))
   return member ? { sessionId, left: member.left } : unauthorized()

@@ -75,7 +75,10 @@ export const readSessionDoc = op({
 
 const existingVersion = async (queries: Context['queries'], sessionId: string, version: number | undefined) => {
   if (version === undefined) return readDocument(queries, sessionId)
-  return (await readVersion(queries, sessionId, version)) ?? refuse('not_found', `The doc has no version ${version} yet.`, { version })
+  return (
+    (await readVersion(queries, sessionId, version)) ??
+    refuse('not_found', `The doc has no version ${version} yet. Read it without version for the newest.`, { version })
+  )
 }
 
 const existingSection = (doc: string, name: string): Section =>

@@ -217,6 +217,23 @@ throughEveryDoor((call, parley) => {
     })
   })
 
+  test('what is not there, and what a session without an agent does not take, is refused with what to do next', async () => {
+    const as = await full()
+    const { id: session_id, alex } = await room(call)
+    const tried: [name: string, input: Record<string, unknown>, next: string][] = [
+      ['control.get_session', { session_id: UNKNOWN }, 'list_sessions lists it'],
+      ['plan_work', { session_id: UNKNOWN, items: [{ title: 'Nothing' }] }, 'list_sessions lists it'],
+      ['control.get_task', { task_id: UNKNOWN }, 'list_tasks has the ids'],
+      ['control.manage_session', { session_id, action: 'stop' }, 'action: delete'],
+      ['control.update_session', { session_id, permission_mode: 'plan' }, 'only title and description'],
+    ]
+    for (const [name, input, next] of tried) {
+      const { ok, body } = await call(name, input, as)
+      expect([ok, body.message], name).toEqual([false, expect.stringContaining(next)])
+    }
+    expect((await refused(alex('read_session_doc', { version: 7 }), 'not_found')).message).toContain('Read it without version')
+  })
+
   describe('list_tasks', () => {
     test('has the newest first, shortened, by status, page by page', async () => {
       const [as, runner] = [await full(), await runnerAt(parley())]
