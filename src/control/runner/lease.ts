@@ -7,8 +7,8 @@ import { overdueOrders } from '../../stores/control/agents.ts'
 import { LEASE_S } from '../../stores/control/runners.ts'
 import { overdueTasks, openInClosed } from '../../stores/control/tasks.ts'
 import { overdueRequests } from '../../stores/control/permission-requests.ts'
-import { decide, TASK_ENDED, TOO_LATE } from '../permissions/decide.ts'
-import { failTask } from '../tasks/fail-task.ts'
+import { denyUnanswered, TASK_ENDED, TOO_LATE } from '../permissions/decide.ts'
+import { giveUpTask } from '../tasks/give-up-task.ts'
 import { failWaiting } from '../sessions/fail-waiting.ts'
 import { RUNNER_LOST } from './lost.ts'
 
@@ -38,12 +38,12 @@ export const leaseJob = (services: Services, leaseMs = LEASE_S * 1_000): Job => 
       for (const { late, ...request } of await overdueRequests(database, config.PERMISSION_WAIT))
         await perform(decide, services, call, { ...request, allow: false, ...(late ? TOO_LATE : TASK_ENDED) })
       for (const task_id of await openInClosed(database))
-        await perform(failTask, services, call, { task_id, status: 'interrupted', ...CLOSED })
+        await perform(giveUpTask, services, call, { task_id, status: 'interrupted', ...CLOSED })
       const { atMs, overdue } = await overdueTasks(database, config.TASK_TIMEOUT, answersSince ?? 0)
       if (!mayHaveCalled(atMs)) return
       for (const { id, lost } of overdue) {
         const error = lost ? RUNNER_LOST : timedOut(config.TASK_TIMEOUT)
-        await perform(failTask, services, call, { task_id: id, ...error })
+        await perform(giveUpTask, services, call, { task_id: id, ...error })
       }
       for (const order of await overdueOrders(database)) await perform(failWaiting, services, call, { ...order })
     },

@@ -25,7 +25,7 @@ import { setTask, wasBegunBefore, wasPromptedBefore, type Task } from '../../sto
 import type { Queries } from '../../../db/database.ts'
 import { digestOf } from '../genealogy/digest.ts'
 import { op, runnerRoute } from '../schemas.ts'
-import { failTask } from '../tasks/fail-task.ts'
+import { giveUpTask } from '../tasks/give-up-task.ts'
 import { runnerTopic } from '../topics.ts'
 import { FINISH_TAKES } from './finish.ts'
 import { refuseReplaced, RUNNER, runnerId, keyIdOf, stillRunner } from './schemas.ts'
@@ -130,7 +130,7 @@ const findWork = async (context: Context, id: string): Promise<Answer | 'interru
     return { tasks, orders: [...interrupts, ...worktrees], forbidden, interrupting: await isInterrupting(tx, id) }
   })
   for (const { task } of forbidden)
-    await perform(failTask, services, { signal: context.call.signal }, { task_id: task.id, code: 'not_allowed', message: NOT_ALLOWED })
+    await perform(giveUpTask, services, { signal: context.call.signal }, { task_id: task.id, code: 'not_allowed', message: NOT_ALLOWED })
   if (tasks.length > 0 || orders.length > 0) return { tasks, orders }
   return interrupting ? 'interrupting' : undefined
 }

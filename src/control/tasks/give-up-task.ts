@@ -6,9 +6,9 @@ import { endTask } from './end-task.ts'
 import { taskSubject, type LockedTask } from './task-subject.ts'
 
 /** Ends a task that nobody works on (any more); one that has ended stays as it is. For this server itself: no door leads here. */
-export const failTask = internalOp({
-  name: 'fail_task',
-  summary: 'Fails a task.',
+export const giveUpTask = internalOp({
+  name: 'give_up_task',
+  summary: 'Ends a task that nobody works on.',
   callers: [anyone],
   effect: 'write',
   subject: ({ task_id }) => taskSubject(task_id),
@@ -18,12 +18,12 @@ export const failTask = internalOp({
     code: z.string(),
     message: z.string(),
   }),
-  output: z.object({ failed: z.boolean() }),
+  output: z.object({ ended: z.boolean() }),
   refuses: [],
   async run(context, { status, code, message }) {
     const { session, task } = context.locked as LockedTask
-    if (isFinal(task.status)) return { failed: false }
+    if (isFinal(task.status)) return { ended: false }
     await endTask(context, session, task, { status, error: { code, message } })
-    return { failed: true }
+    return { ended: true }
   },
 })
