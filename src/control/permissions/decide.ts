@@ -37,22 +37,21 @@ export const decideOnce = async (context: Context, request: PermissionRequest, {
 }
 
 /** Denies a request that nobody answered. For this server itself. */
-export const decide = internalOp({
-  name: 'decide_permission',
-  summary: 'Decides a request that no person has.',
+export const denyUnanswered = internalOp({
+  name: 'deny_unanswered',
+  summary: 'Denies a request that no person has answered.',
   callers: [anyone],
   effect: 'write',
   input: z.strictObject({
     session_id: sessionId,
     request_id: z.string().max(200),
-    allow: z.literal(false),
     by: z.string(),
     message: z.string().optional(),
   }),
-  output: z.object({ decided: z.boolean() }),
+  output: z.object({ denied: z.boolean() }),
   refuses: [],
   async run(context, { session_id, request_id, ...decision }) {
     const request = await requestById(context.queries, session_id, request_id)
-    return { decided: request !== undefined && (await decideOnce(context, request, decision)) }
+    return { denied: request !== undefined && (await decideOnce(context, request, { ...decision, allow: false })) }
   },
 })

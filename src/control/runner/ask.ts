@@ -6,7 +6,7 @@ import type { Context } from '../../operations/context.ts'
 import { refuse } from '../../core/errors.ts'
 import { storable, storableText } from '../../transcripts/storable.ts'
 import { insertRequest, requestById, type PermissionRequest } from '../../stores/control/permission-requests.ts'
-import { decide, TOO_LATE } from '../permissions/decide.ts'
+import { denyUnanswered, TOO_LATE } from '../permissions/decide.ts'
 import { appendAsked } from '../permissions/append-events.ts'
 import { op, runnerRoute, taskId } from '../schemas.ts'
 import { taskSubject, type LockedTask } from '../tasks/task-subject.ts'
@@ -82,7 +82,7 @@ const decidedOrLate = async ({ services, call }: Context, session_id: string, id
   const request = await requestById(services.database, session_id, id)
   if (!request || request.decidedAt !== null) return request
   if (services.clock.now() - Date.parse(request.askedAt) < services.config.PERMISSION_WAIT * 1_000) return undefined
-  await perform(decide, services, { signal: call.signal }, { session_id, request_id: id, allow: false, ...TOO_LATE })
+  await perform(denyUnanswered, services, { signal: call.signal }, { session_id, request_id: id, ...TOO_LATE })
   return requestById(services.database, session_id, id)
 }
 

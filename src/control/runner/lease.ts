@@ -36,7 +36,7 @@ export const leaseJob = (services: Services, leaseMs = LEASE_S * 1_000): Job => 
     everyMs: EVERY_MS,
     async run() {
       for (const { late, ...request } of await overdueRequests(database, config.PERMISSION_WAIT))
-        await perform(decide, services, call, { ...request, allow: false, ...(late ? TOO_LATE : TASK_ENDED) })
+        await perform(denyUnanswered, services, call, { ...request, ...(late ? TOO_LATE : TASK_ENDED) })
       for (const task_id of await openInClosed(database))
         await perform(giveUpTask, services, call, { task_id, status: 'interrupted', ...CLOSED })
       const { atMs, overdue } = await overdueTasks(database, config.TASK_TIMEOUT, answersSince ?? 0)
