@@ -19,7 +19,7 @@ import { releaseSession } from './loops.ts'
 import { joinSession, leaveSession, listParticipants } from './roster.ts'
 import { shareSession, unshareSession } from './sharing.ts'
 import { concludeSession, getSession, reopenSession, updateSessionMetadata } from './session-lifecycle.ts'
-import { peek } from './feed/unread.ts'
+import { peek } from './feed/peek.ts'
 import { waitForAny, waitForMessages } from './feed/waits.ts'
 
 export const rooms: Toolset = {
