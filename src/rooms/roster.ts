@@ -13,7 +13,7 @@ import { TOKEN_KIND } from '../log/member-cache.ts'
 import { topicOf } from '../log/topics.ts'
 import { seatedMember, seatHolderOf } from '../stores/control/seats.ts'
 import {
-  activeElsewhere,
+  aroundElsewhere,
   addParticipant,
   markLeft,
   memberByToken,
@@ -151,7 +151,7 @@ const MOST_TEAMS = 1_000 // in all, with those that left: the roster is always r
 const assertNotElsewhere = async ({ services, queries }: Context, session: Session, name: string) => {
   if (!services.config.ONE_SESSION_PER_TEAM) return
   await lockText(queries, nameKey(name)) // serialises joins to two sessions at once
-  const elsewhere = await activeElsewhere(queries, session.id, aroundSince(services))
+  const elsewhere = await aroundElsewhere(queries, session.id, aroundSince(services))
   if (elsewhere.some((other) => nameKey(other) === nameKey(name))) {
     refuse('conflict', `A team named ${name} is present in another session. Leave that one first, or wait until it is disconnected there.`)
   }

@@ -224,7 +224,7 @@ export const goneConveners = (
 ): Promise<(MemberId & { lastThere: string })[]> => query(GONE_CONVENERS, [seenBefore, othersSince, now])
 
 /** The names of the teams that are around in other sessions. */
-export const activeElsewhere = async ({ db }: Queries, sessionId: string, since: AroundThresholds): Promise<string[]> => {
+export const aroundElsewhere = async ({ db }: Queries, sessionId: string, since: AroundThresholds): Promise<string[]> => {
   const rows = await db
     .selectDistinct({ name: participants.teamName })
     .from(participants)

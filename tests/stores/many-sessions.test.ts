@@ -10,7 +10,7 @@ import { liveSessions, MOST_SESSIONS_COUNTED, presentTeams, totals } from '../..
 import { writeDocument } from '../../src/stores/documents.ts'
 import { saveImport } from '../../src/stores/imports.ts'
 import { keysOfSession } from '../../src/stores/keys.ts'
-import { activeElsewhere, goneConveners } from '../../src/stores/members.ts'
+import { aroundElsewhere, goneConveners } from '../../src/stores/members.ts'
 import { purgeableByAge } from '../../src/stores/purge.ts'
 import { NARROW, sessionsWithin } from '../../src/stores/session-list.ts'
 import { listSessions, type SessionFilter } from '../../src/stores/sessions.ts'
@@ -135,7 +135,7 @@ onOneEngine(
         for (const work of [
           (queries: Queries) => liveSessions(queries, since()),
           (queries: Queries) => presentTeams(queries, since()),
-          (queries: Queries) => activeElsewhere(queries, crypto.randomUUID(), since()),
+          (queries: Queries) => aroundElsewhere(queries, crypto.randomUUID(), since()),
         ])
           expect(await rows(work)).toBeLessThan(FEW)
       })
