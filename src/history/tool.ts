@@ -82,7 +82,7 @@ const enveloped = <I extends z.ZodObject, D extends z.ZodObject>({ name, summary
       data,
       warnings = [],
       target,
-    } = await withinDeadline(context.services.indexer.during(run(context, given)), deadlineMs).catch((error) => {
+    } = await withinDeadline(context.services.indexer.duringSearch(run(context, given)), deadlineMs).catch((error) => {
       if (!isTimeout(error)) throw error
       return refuse('deadline_exceeded', `${name} took longer than ${deadlineMs} ms; ask for less at a time`, {
         deadline_ms: deadlineMs,

@@ -80,9 +80,9 @@ export class Indexer {
     this.#comparison.compareAll()
   }
 
-  /** Slows the indexing down until this question is answered. */
-  during<Answer>(question: Promise<Answer>): Promise<Answer> {
-    return this.#pace.during(question)
+  /** Slows the indexing down until this search is answered. */
+  duringSearch<Answer>(search: Promise<Answer>): Promise<Answer> {
+    return this.#pace.duringSearch(search)
   }
 
   /** Indexes all that there is to index, as long as `goOn()` is true. Calls `onBatch` with the number of events in each batch. */
@@ -155,7 +155,7 @@ export class Indexer {
         limit: (besideOthers ? EVENTS_BESIDE_OTHERS : EVENTS_AT_ONCE)[engine],
         leastFirst,
         ownTools: this.#ownTools,
-        ...(inBulk && { goOn: () => !this.#pace.isAsked && performance.now() - from < BATCH_MS }),
+        ...(inBulk && { goOn: () => !this.#pace.isSearched && performance.now() - from < BATCH_MS }),
         giveWay: engine === 'postgres' ? () => this.#pace.giveWay() : pause, // PGlite's transaction holds up all questions
       }).catch((error) => {
         this.#left = 0 // the next is not in bulk: sorting a large list in may have taken too long

@@ -1,17 +1,17 @@
-// How fast the index may go. Whoever waits for an answer comes first: posts and questions share the processors with the index, and on PGlite
+// How fast the index may go. Whoever waits for an answer comes first: posts and searches share the processors with the index, and on PGlite
 // this thread too. The index gives way by resting for a multiple of the time that it worked, and catches up when they are fewer.
 import { pause } from '../core/runtime/pause.ts'
 
 const MANY_POSTS = 1_000 // a second: above this the index rests
 const RESTS_FOR_POSTS = 4 // times as long as it worked, for each MANY_POSTS a second
 const RESTS_FOR_POSTS_AT_MOST = 20
-const RESTS_FOR_QUESTIONS = 3 // times as long as it worked: a quarter of its speed is left
+const RESTS_FOR_SEARCHES = 3 // times as long as it worked: a quarter of its speed is left
 const LONGEST_REST_MS = 250 // within a batch, whose transaction may take a minute in all
-const STILL_ASKED_MS = 200 // after a question, since who asked one often asks the next
+const STILL_SEARCHED_MS = 200 // after a search, since whoever made one often makes the next
 const SHORTEST_S = 0.01 // that a rate is measured over
 
 export class Pace {
-  #questions = 0 // under way
+  #searches = 0 // under way
   #answeredAt = -Infinity
   #measured = { at: performance.now(), posted: 0 }
   #posts = 0 // a second, in units of MANY_POSTS
@@ -20,13 +20,13 @@ export class Pace {
   /** `posted`: how many events have been posted so far. */
   constructor(readonly posted: () => number) {}
 
-  /** Slows the index down until this question is answered. */
-  async during<Answer>(question: Promise<Answer>): Promise<Answer> {
-    this.#questions++
+  /** Slows the index down until this search is answered. */
+  async duringSearch<Answer>(search: Promise<Answer>): Promise<Answer> {
+    this.#searches++
     try {
-      return await question
+      return await search
     } finally {
-      this.#questions--
+      this.#searches--
       this.#answeredAt = performance.now()
     }
   }
@@ -39,13 +39,13 @@ export class Pace {
     this.#measured = { at, posted }
     this.#posts = perSecond / MANY_POSTS
     this.#workedFrom = at
-    return this.#posts > 1 || this.isAsked
+    return this.#posts > 1 || this.isSearched
   }
 
-  /** Rests between two pieces of a batch: whatever else waits for this thread has its turn, and questions the processors. */
+  /** Rests between two pieces of a batch: whatever else waits for this thread has its turn, and searches the processors. */
   async giveWay(): Promise<void> {
     const worked = performance.now() - this.#workedFrom
-    await pause(this.isAsked ? Math.min(RESTS_FOR_QUESTIONS * worked, LONGEST_REST_MS) : 0)
+    await pause(this.isSearched ? Math.min(RESTS_FOR_SEARCHES * worked, LONGEST_REST_MS) : 0)
     this.#workedFrom = performance.now()
   }
 
@@ -55,8 +55,8 @@ export class Pace {
     if (this.#posts > 1) await pause(Math.min(RESTS_FOR_POSTS * this.#posts, RESTS_FOR_POSTS_AT_MOST) * tookMs)
   }
 
-  /** Whether a question is under way, or was just now. */
-  get isAsked() {
-    return this.#questions > 0 || performance.now() - this.#answeredAt < STILL_ASKED_MS
+  /** Whether a search is under way, or was just now. */
+  get isSearched() {
+    return this.#searches > 0 || performance.now() - this.#answeredAt < STILL_SEARCHED_MS
   }
 }

@@ -27,18 +27,18 @@ test('while nobody asks or posts, the index does not rest', async () => {
   expect(await shortest(() => pace.end(WORKED_MS))).toBeLessThan(WORKED_MS)
 })
 
-test('while a question is under way, and for a moment after it, the index rests three times as long as it worked', async () => {
+test('while a search is under way, and for a moment after it, the index rests three times as long as it worked', async () => {
   const pace = new Pace(() => 0)
-  const question = Promise.withResolvers<string>()
-  const answer = pace.during(question.promise)
+  const search = Promise.withResolvers<string>()
+  const answer = pace.duringSearch(search.promise)
   expect(pace.begin()).toBe(true) // a small batch
   await work()
   expect(await timed(pace.giveWay())).toBeGreaterThan(2.5 * WORKED_MS)
-  question.resolve('an answer')
+  search.resolve('an answer')
   expect(await answer).toBe('an answer')
   let rested = 0 // one of a few, since on a busy machine the moment may be over before the work is
   for (let n = 0; n < TRIES && rested < 2.5 * WORKED_MS; n++) {
-    await pace.during(work())
+    await pace.duringSearch(work())
     rested = await timed(pace.giveWay())
   }
   expect(rested).toBeGreaterThan(2.5 * WORKED_MS)
@@ -47,9 +47,9 @@ test('while a question is under way, and for a moment after it, the index rests 
   expect(await shortest(() => pace.giveWay())).toBeLessThan(WORKED_MS)
 })
 
-test('a question that fails is over too', async () => {
+test('a search that fails is over too', async () => {
   const pace = new Pace(() => 0)
-  await expect(pace.during(Promise.reject(new Error('gone')))).rejects.toThrow('gone')
+  await expect(pace.duringSearch(Promise.reject(new Error('gone')))).rejects.toThrow('gone')
   await Bun.sleep(250)
   pace.begin()
   expect(await shortest(() => pace.giveWay())).toBeLessThan(WORKED_MS)
