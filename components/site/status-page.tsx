@@ -92,7 +92,7 @@ const Checks = ({ checks }: { checks: CheckView[] }) => (
   </ul>
 )
 
-// Limits name pages by their paths (src/process/status/limits.ts).
+// Limits name pages by their paths (src/process/status/alarm-levels.ts).
 const withLinks = (todo: string) => todo.split(/(\/worktrees)\b/).map((part, i) => (i % 2 === 1 ? <Path key={i} path={part} /> : part))
 
 const COLOURS: Record<Level, string> = { green: 'bg-ok', amber: 'bg-warn', red: 'bg-destructive' }

@@ -2,7 +2,7 @@
 // noticed: lost notifications in log/notifier.ts, and a database that is away by the background jobs that fail (core/runtime/repeat.ts).
 import type { Job } from '../core/runtime/job.ts'
 import type { Log } from '../core/runtime/log.ts'
-import { limitOf } from './status/limits.ts'
+import { limitOf } from './status/alarm-levels.ts'
 
 const EVERY_MS = 5_000
 const INDEX_LAGS_S = limitOf('index').amber!

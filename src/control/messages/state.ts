@@ -2,7 +2,7 @@
 import type { Queries } from '../../../db/database.ts'
 import type { Session } from '../../stores/sessions.ts'
 import { agentOf } from '../../stores/control/agents.ts'
-import { spentBy } from '../../stores/control/limits.ts'
+import { spentBy } from '../../stores/control/costs.ts'
 import { undecidedOf } from '../../stores/control/permission-requests.ts'
 import { listTasksOf } from '../../stores/control/session-tasks.ts'
 import type { Task } from '../../stores/control/tasks.ts'

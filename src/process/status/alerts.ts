@@ -1,5 +1,5 @@
 // The rules for Prometheus' alerts, made from the table of limits.
-import { LIMITS, type Limit } from './limits.ts'
+import { LIMITS, type Limit } from './alarm-levels.ts'
 
 const GONE = {
   name: 'ParleyGone',

@@ -1,6 +1,6 @@
 // What one instance measures of itself, by the names of the limits, each with its words.
 import type { LoopLag } from '../../core/runtime/loop-lag.ts'
-import type { LimitName } from './limits.ts'
+import type { LimitName } from './alarm-levels.ts'
 import type { Recent } from './recent.ts'
 
 export interface Figure {

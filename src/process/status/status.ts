@@ -8,7 +8,7 @@ import type { Notifier } from '../../log/notifier.ts'
 import { databaseBytes, runnerCounts } from '../../stores/status.ts'
 import { inBytes, inTime, ownFigures, type Figure, type Figures, type Measured } from './figures.ts'
 import { Instances, type Report } from './instances.ts'
-import { levelOf, limitOf, type Level, type LimitName } from './limits.ts'
+import { levelOf, limitOf, type Level, type LimitName } from './alarm-levels.ts'
 import { Recent } from './recent.ts'
 
 export interface Check {

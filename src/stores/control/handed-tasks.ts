@@ -6,7 +6,7 @@ import { tasks } from '../../../db/control-schema.ts'
 import { isUuid } from '../../core/ids.ts'
 import type { Task } from './tasks.ts'
 import { elapsed } from './elapsed.ts'
-import { spentLimits } from './limits.ts'
+import { spentLimits } from './costs.ts'
 
 /** What a runner is told of a task that it gets. */
 export interface Handed {

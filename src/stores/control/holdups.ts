@@ -2,7 +2,7 @@
 // longer offers, money that is used up, and permission that a person has to give.
 import type { Queries } from '../../../db/database.ts'
 import { pgArray } from '../../../db/arrays.ts'
-import { nearestSpent } from './limits.ts'
+import { nearestSpent } from './costs.ts'
 import { isOpen } from './permission-requests.ts'
 
 /** Its agent is stopped: what is queued waits until it is started. Who stopped it and when is null where that was not kept. */

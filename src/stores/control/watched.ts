@@ -2,7 +2,7 @@
 import type { Queries } from '../../../db/database.ts'
 import { pgArray, plainArray } from '../../../db/arrays.ts'
 import type { AgentStatus } from './agents.ts'
-import { spentLimits } from './limits.ts'
+import { spentLimits } from './costs.ts'
 import { isOnline, type Runner } from './runners.ts'
 import type { Task } from './tasks.ts'
 
