@@ -50,7 +50,7 @@ export const signOut = async (c: Http, services: Services): Promise<void> => {
 }
 
 /** The role that a key or password signs in to; undefined when it is neither the operator key nor the viewer's password. */
-export const roleOf = ({ config, setting }: Services, key: string): Person['role'] | undefined => {
+export const roleByKey = ({ config, setting }: Services, key: string): Person['role'] | undefined => {
   const hash = config.OPERATOR_KEY ? sha256(config.OPERATOR_KEY) : setting('operator_key_hash')
   if (hash && sameText(sha256(key), hash)) return 'person'
   return config.VIEWER_PASSWORD && sameText(sha256(key), sha256(config.VIEWER_PASSWORD)) ? 'reader' : undefined

@@ -20,7 +20,7 @@ interface ImportKey {
 }
 
 /** The Idempotency-Key of an import, if it has one. `parent`: the session that the transcript belongs to. */
-export const idempotencyKeyOf = (c: Http, services: Services, parent: string | undefined): ImportKey | undefined => {
+export const importKeyOf = (c: Http, services: Services, parent: string | undefined): ImportKey | undefined => {
   const text = c.req.header('idempotency-key')
   if (text === undefined) return undefined
   const person = actorOf(c, services)

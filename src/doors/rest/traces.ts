@@ -12,8 +12,8 @@ import { memberBy } from '../../operations/callers.ts'
 import { NO_SUCH_SESSION } from '../../operations/subject.ts'
 import { json, methodNotAllowed, type Env, type Http } from '../http/http.ts'
 import { refuseUnknown } from '../http/query.ts'
-import { methodNotAllowed, refuseForm } from './routes.ts'
-import { answeredBefore, keepAnswer, idempotencyKeyOf } from './import-idempotency.ts'
+import { refuseForm } from './routes.ts'
+import { answeredBefore, keepAnswer, importKeyOf } from './import-idempotency.ts'
 
 export const traceRoutes = (services: Services) =>
   new Hono<Env>().post(PATH, importTrace(services)).all(PATH, () => methodNotAllowed(['POST']))
@@ -49,7 +49,7 @@ interface Owner {
 
 const imported = async (c: Http, services: Services, limit: number, { sessionId: parent, left }: Owner): Promise<Response> => {
   const name = c.req.query('name') ?? ''
-  const idempotencyKey = idempotencyKeyOf(c, services, parent)
+  const idempotencyKey = importKeyOf(c, services, parent)
   if (!idempotencyKey && left) unauthorized()
   if (!idempotencyKey) return json(await importTranscript(services, bodySource(c.req.raw.body, name, limit), parent))
   const body = hashedBody(c.req.raw.body, limit, JSON.stringify([name, parent ?? null]))

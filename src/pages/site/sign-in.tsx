@@ -20,7 +20,7 @@ import { isMadeHere } from '../../process/operator-key.ts'
 import { signInByLink } from '../../process/sign-ins.ts'
 import { linkState, type LinkState } from '../../stores/people.ts'
 import { Allowance } from '../../doors/http/allowance.ts'
-import { personOf, roleOf, setSignIn, signIn, signInName, signOut } from '../../doors/http/cookies.ts'
+import { personOf, roleByKey, setSignIn, signIn, signInName, signOut } from '../../doors/http/cookies.ts'
 import { endSubscription } from '../../doors/http/push-subscription-cookie.ts'
 import type { Env, Http } from '../../doors/http/http.ts'
 import { addressOf } from '../../doors/http/origin.ts'
@@ -63,7 +63,7 @@ export const signInRoutes = (site: Site) => {
   }
 
   const enter = async (c: Http, { key, name: typed = '', next, byLink }: Attempt, entered: () => Response | Promise<Response>) => {
-    const role = roleOf(services, key)
+    const role = roleByKey(services, key)
     const isKey = holdsSecret(typed) || (role !== undefined && typed.includes(key)) // pasted into both fields, say
     const name = isKey ? '' : typed
     if (!role || !isMadeHere(key)) {
@@ -123,7 +123,7 @@ export const signInRoutes = (site: Site) => {
 
   // An OPERATOR_KEY may look like anything.
   function linkIn(key: string): Token | undefined {
-    return roleOf(services, key) ? undefined : parseToken(key)
+    return roleByKey(services, key) ? undefined : parseToken(key)
   }
 
   // The cookie is SameSite=Strict: after a redirect that began on another site's page the browser would not send it.
