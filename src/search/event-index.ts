@@ -7,7 +7,7 @@ import { IndexRows, type Added, type EventRows, type LoggedEvent } from './event
 import { LEVELS } from './tokenizer.ts'
 import { plainArray } from '../../db/arrays.ts'
 import { repeatedBy } from '../stores/control/repeated.ts'
-import { UPDATED } from '../stores/history.ts'
+import { LAST_EVENT_AT } from '../stores/last-event-at.ts'
 
 /** The advisory lock of whoever writes the index. */
 export const INDEX_LOCK = 7_423_000_002
@@ -183,7 +183,7 @@ export const writeAdded = async (
   }
   await tx.query(
     `update session_index i set indexed_sequence = r.sequence, mode = r.mode, messages = i.messages + r.messages,
-       updated_at = ${UPDATED}
+       updated_at = ${LAST_EVENT_AT}
      from json_to_recordset($1::json) as r(session_id uuid, sequence bigint, messages int, mode text), sessions s
      where i.session_id = r.session_id and s.id = r.session_id`,
     [JSON.stringify(sessions)],

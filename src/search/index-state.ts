@@ -1,7 +1,7 @@
 // How far the index has come in each session, as the database knows it.
 import type { Database, Queries } from '../../db/database.ts'
 import { plainArray } from '../../db/arrays.ts'
-import { UPDATED } from '../stores/history.ts'
+import { LAST_EVENT_AT } from '../stores/last-event-at.ts'
 import { truncate, untilEmptied } from './emptying.ts'
 import { INDEX_LOCK, type SessionProgress } from './event-index.ts'
 
@@ -18,7 +18,7 @@ export interface SessionBehind {
 export const sessionsBehind = async ({ query }: Queries, ids: string[]): Promise<SessionBehind[]> => {
   await query(
     `insert into session_index (session_id, started_at, updated_at)
-     select id, created_at, ${UPDATED} from sessions s
+     select id, created_at, ${LAST_EVENT_AT} from sessions s
      where id = any($1::uuid[]) and not exists (select from session_index where session_id = s.id) on conflict do nothing`,
     [plainArray(ids)],
   )

@@ -3,7 +3,7 @@
 import type { Queries } from '../../db/database.ts'
 import { B, K1, quoted } from './tokenizer.ts'
 import { pgArray, plainArray } from '../../db/arrays.ts'
-import { UPDATED } from '../stores/history.ts'
+import { LAST_EVENT_AT } from '../stores/last-event-at.ts'
 import { weightOf } from './candidates.ts'
 import type { Scope } from './scope.ts'
 import { timesOf, type ParsedQuery } from './ranking.ts'
@@ -112,7 +112,7 @@ export const sessionTexts = ({ query }: Queries, ids: string[], terms: string[])
   ids.length === 0
     ? Promise.resolve([])
     : query(
-        `select s.id, s.title, s.description, s.source, s.status = 'closed' as completed, ${UPDATED} as updated_at,
+        `select s.id, s.title, s.description, s.source, s.status = 'closed' as completed, ${LAST_EVENT_AT} as updated_at,
            case when place > 0 then substr(d.content, greatest(1, place - ${BEFORE}), ${AROUND}) end as around
          from sessions s left join session_docs d on d.session_id = s.id
          cross join lateral (select lower(coalesce(d.content, '')) as lower_content offset 0) l

@@ -3,6 +3,7 @@
 import type { Queries } from '../../db/database.ts'
 import type { Content } from '../core/events/event-text.ts'
 import { plainArray } from '../../db/arrays.ts'
+import { LAST_EVENT_AT } from './last-event-at.ts'
 
 export interface SessionRow {
   id: string
@@ -55,9 +56,6 @@ export interface EventPosition {
   sequence: number
 }
 
-/** The time of the last event in a session `s`, as SQL. */
-export const UPDATED = 'coalesce(s.last_event_at, s.created_at)'
-
 /** The columns of a SessionRow, with this expression as `updated_at`. */
 export const sessionColumns = (
   updated: string,
@@ -67,7 +65,7 @@ export const sessionColumns = (
     or exists (select from events e where e.session_id = s.id and e.turn = s.turn and e.terminal) as completed`
 
 export const sessionsByIds = ({ query }: Queries, ids: string[]): Promise<SessionRow[]> =>
-  query(`select ${sessionColumns(UPDATED)} from sessions s where s.id = any($1::uuid[])`, [plainArray(ids)])
+  query(`select ${sessionColumns(LAST_EVENT_AT)} from sessions s where s.id = any($1::uuid[])`, [plainArray(ids)])
 
 /** The sessions before and after in a chain of resumed ones. */
 export const sessionsBeside = async ({ query }: Queries, id: string): Promise<{ previous: string | null; next: string | null }> => {

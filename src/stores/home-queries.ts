@@ -1,10 +1,11 @@
 // What the home page reads beside the sessions' rows. Each takes one statement, for one session as for a hundred.
-import { and, desc, eq, sql } from 'drizzle-orm'
+import { and, desc, eq } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { events, participants, sessions } from '../../db/schema.ts'
 import { eventTypeNumber } from '../core/events/event-types.ts'
 import { isAmong, plainArray } from '../../db/arrays.ts'
 import { MESSAGE } from './events.ts'
+import { LAST_EVENT_AT } from './last-event-at.ts'
 import { isAround, type AroundThresholds } from './members.ts'
 
 /** The newest event of each conversation, found by primary key: the session's row has its sequence. */
@@ -77,9 +78,6 @@ export const messagesSince = async ({ query }: Queries, since: string): Promise<
   return row!.n
 }
 
-/** When something last happened in a session. */
-export const lastActivity = sql<string>`coalesce(${sessions.lastEventAt}, ${sessions.createdAt})`
-
 /** An open session is live if it has an event since `eventSince`, or a team that was seen since `seenSince` or is polling `now`. */
 export interface LiveThresholds {
   eventSince: string
@@ -89,8 +87,8 @@ export interface LiveThresholds {
 
 // A row later than a time has an hour later than that time less an hour: the indexes on hours leave few rows for a closer look.
 const LIVE = `
-select id from sessions
-where status = 'active' and archived_at is null and active_hour > $1::timestamptz - interval '1 hour' and coalesce(last_event_at, created_at) >= $1
+select id from sessions s
+where status = 'active' and archived_at is null and active_hour > $1::timestamptz - interval '1 hour' and ${LAST_EVENT_AT} >= $1
 union
 select session_id from participants p
 where left_at is null and seen_hour > $2::timestamptz - interval '1 hour' and (last_seen_at >= $2 or polling_until > $3)

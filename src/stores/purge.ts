@@ -6,6 +6,7 @@ import { plainArray } from '../../db/arrays.ts'
 import { sessions } from '../../db/schema.ts'
 import { MESSAGE } from './events.ts'
 import { NO_SUBJECT } from './idempotency.ts'
+import { LAST_EVENT_AT } from './last-event-at.ts'
 import { insertSession, lockSession, type Session } from './sessions.ts'
 
 export interface Purgeable {
@@ -22,7 +23,7 @@ export interface Purgeable {
 }
 
 // An edit of the document is no event.
-const LAST = `greatest(coalesce(s.last_event_at, s.created_at),
+const LAST = `greatest(${LAST_EVENT_AT},
   (select written_at from session_doc_history where session_id = s.id order by version desc limit 1))`
 
 const COLUMNS = `s.id, s.title, s.source, ${LAST} as last, s.last_sequence as events,
@@ -32,7 +33,7 @@ const COLUMNS = `s.id, s.title, s.source, ${LAST} as last, s.last_sequence as ev
     or o.resumed_from_session_id = s.id or o.series_id = s.id)) as kept_for`
 
 const THEN = 'now() - make_interval(days => $2)'
-const OLDER = `coalesce(s.last_event_at, s.created_at) < ${THEN}
+const OLDER = `${LAST_EVENT_AT} < ${THEN}
   and not exists (select from session_doc_history where session_id = s.id and written_at >= ${THEN})`
 
 export const purgeableById = ({ query }: Queries, ids: readonly string[]): Promise<Purgeable[]> =>

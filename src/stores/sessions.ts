@@ -5,7 +5,7 @@ import { participants, sessionDocs, sessions } from '../../db/schema.ts'
 import { loops, wakes } from '../../db/session-schema.ts'
 import { sessionIndex } from '../../db/search-schema.ts'
 import { isAmong, plainArray } from '../../db/arrays.ts'
-import { lastActivity } from './home-queries.ts'
+import { lastEventAt } from './last-event-at.ts'
 import { usedUpSince } from './wakes.ts'
 
 export type Session = typeof sessions.$inferSelect
@@ -181,6 +181,6 @@ export const listSessions = async (queries: Queries, { among, without, search, f
         wanted || undefined,
       ),
     )
-    .orderBy(desc(sessions.activeHour), desc(lastActivity), desc(sessions.id))
+    .orderBy(desc(sessions.activeHour), desc(lastEventAt), desc(sessions.id))
     .limit(limit)
 }
