@@ -24,13 +24,15 @@ export const lastEventsOf = ({ db }: Queries, ids: string[]) =>
         .innerJoin(events, and(eq(events.sessionId, sessions.id), eq(events.sequence, sessions.lastConversationSequence)))
         .where(isAmong(sessions.id, ids))
 
-/** The number of messages of each session: the indexer's count, and the messages that it has not reached yet. */
+/** SQL: the number of messages of a session `i` of the index: the indexer's count, and the messages that it has not reached yet. */
+export const MESSAGE_COUNT = `(i.messages + (select count(*) from events e
+  where e.session_id = i.session_id and e.sequence > i.indexed_sequence and ${MESSAGE}))::int`
+
+/** The number of messages of each session. */
 export const messageCounts = async ({ query }: Queries, ids: string[]): Promise<Map<string, number>> => {
   if (ids.length === 0) return new Map()
   const rows = await query<{ id: string; messages: number }>(
-    `select i.session_id as id, i.messages + (select count(*)::int from events e
-       where e.session_id = i.session_id and e.sequence > i.indexed_sequence and ${MESSAGE}) as messages
-     from session_index i where i.session_id = any($1::uuid[])`,
+    `select i.session_id as id, ${MESSAGE_COUNT} as messages from session_index i where i.session_id = any($1::uuid[])`,
     [plainArray(ids)],
   )
   return new Map(rows.map(({ id, messages }) => [id, messages]))

@@ -3,7 +3,7 @@ import type { Queries } from '../../../db/database.ts'
 import { pgArray } from '../../../db/arrays.ts'
 import { pageSize } from '../page-size.ts'
 import { isOnline } from './runners.ts'
-import { MESSAGE } from '../events.ts'
+import { MESSAGE_COUNT } from '../home-queries.ts'
 import type { AgentStatus } from './agents.ts'
 import { belowOf } from './genealogy.ts'
 import type { Task } from './tasks.ts'
@@ -106,8 +106,7 @@ export interface SessionDetails {
 
 // Messages are counted where the search index has counted them before, and in the log behind it.
 const DETAILS = `
-select s.forked_at_sequence as fork_sequence,
-  (i.messages + (select count(*) from events e where e.session_id = s.id and e.sequence > i.indexed_sequence and ${MESSAGE}))::int as message_count,
+select s.forked_at_sequence as fork_sequence, ${MESSAGE_COUNT} as message_count,
   case when s.forked_from_session_id is not null then a.from_task_id end as fork_task_id,
   case when s.parent_session_id is not null then a.from_task_id end as spawn_task_id
 from sessions s join session_index i on i.session_id = s.id left join agents a on a.session_id = s.id where s.id = $1`
