@@ -1,5 +1,6 @@
 // Finds events by their terms: chooses a strategy and the rows worth scoring (candidates.ts), and scores them by BM25.
 import type { Queries } from '../../db/database.ts'
+import { binderTo } from '../../db/params.ts'
 import { B, K1, quoted, termsOf } from './tokenizer.ts'
 import { pgArray, plainArray } from '../../db/arrays.ts'
 import { everyEvent, likelyEvents, MOST_CANDIDATES, weightOf, type Plan, type QueryTerm } from './candidates.ts'
@@ -143,7 +144,7 @@ const scoreCandidates = (
   { kinds, scope, limit, corpus }: { kinds: number[]; scope: ResolvedScope; limit: number; corpus: Corpus },
 ): Promise<ScoredEvent[]> => {
   const params: unknown[] = []
-  const bind = (value: unknown) => `$${params.push(value)}`
+  const bind = binderTo(params)
   const within = [`${UNINDEXED_KIND} = any(${bind(plainArray(kinds))}::int2[])`, ...liesWithin(scope, bind)].join(' and ')
   const most = limited ? ` limit ${MOST_CANDIDATES}` : ''
   const matches = `(${padded(plan)

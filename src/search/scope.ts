@@ -1,5 +1,6 @@
 // The part of the index that a search is limited to, and how many events it has: by that ranking.ts chooses its strategy.
 import type { Queries } from '../../db/database.ts'
+import { binderTo } from '../../db/params.ts'
 import { plainArray } from '../../db/arrays.ts'
 import { AGENT_NAMES } from '../core/agent-names.ts'
 
@@ -76,7 +77,7 @@ export const eventsOfSession = async ({ query }: Queries, id: string): Promise<n
 /** The share of all indexed events that the scope has; undefined when these are few enough to be all scored. */
 export const shareWithin = async ({ query }: Queries, place: ResolvedScope, events: number): Promise<number | undefined> => {
   const params: unknown[] = []
-  const within = liesWithin(place, (value) => `$${params.push(value)}`).join(' and ')
+  const within = liesWithin(place, binderTo(params)).join(' and ')
   if (within === '') return 1 // an author whose sessions are too many
   const [few] = await query<{ n: number }>(
     `select count(*)::int as n from (select from event_search where ${within} limit ${RANK_WITHIN + 1}) there`,

@@ -1,6 +1,7 @@
 // Finds sessions by their titles, descriptions and documents. These texts are long, so that one word of the query alone means little: a session
 // must have words that make up most of the query's weight.
 import type { Queries } from '../../db/database.ts'
+import { binderTo } from '../../db/params.ts'
 import { B, K1, quoted } from './tokenizer.ts'
 import { pgArray, plainArray } from '../../db/arrays.ts'
 import { LAST_EVENT_AT } from '../stores/last-event-at.ts'
@@ -34,7 +35,7 @@ export const findSessions = async (
   const terms = groups.flatMap((group) => group.terms)
   if (groups.length === 0) return { found: [], terms }
   const params: unknown[] = []
-  const bind = (value: unknown) => `$${params.push(value)}`
+  const bind = binderTo(params)
   const total = groups.reduce((sum, { weight }) => sum + weight, 0)
   const any = (among: WordGroup[], label = '') => bind(among.flatMap((group) => group.terms.map((term) => quoted(term) + label)).join('|'))
   const within = [

@@ -1,5 +1,6 @@
 // Lists sessions by time, from their rows in the search index.
 import type { Queries } from '../../db/database.ts'
+import { binderTo } from '../../db/params.ts'
 import { sessionColumns, type SessionRow } from './history.ts'
 import { pageSize } from './page-size.ts'
 
@@ -21,7 +22,7 @@ export const sessionsWithin = async ({ query }: Queries, { start, end, mode, ord
   const matches = `updated_at >= $1::timestamptz and started_at < $2::timestamptz${mode === null ? '' : ' and mode = $3'}`
   const filter = [start, end, ...(mode === null ? [] : [mode])]
   const params: unknown[] = [...filter]
-  const bind = (value: unknown) => `$${params.push(value)}`
+  const bind = binderTo(params)
   const comparison = order === 'asc' ? '>' : '<'
   // A subquery for each row of the page: a join would read all sessions.
   const there = 'and (select p.purged_at is null from sessions p where p.id = session_id)'

@@ -1,5 +1,6 @@
 // Sessions as control shows them: with their agent, its worktree, and where they come from.
 import type { Queries } from '../../../db/database.ts'
+import { binderTo } from '../../../db/params.ts'
 import { pgArray } from '../../../db/arrays.ts'
 import { pageSize } from '../page-size.ts'
 import { isOnline } from './runners.ts'
@@ -61,7 +62,7 @@ export const listControlRows = async (
   { status, archived, below, after, limit }: ControlFilter,
 ): Promise<ControlRow[]> => {
   const params: unknown[] = []
-  const bind = (value: unknown) => `$${params.push(value)}`
+  const bind = binderTo(params)
   const conditions = [
     `s.source = 'room' and s.purged_at is null`,
     !archived && 's.archived_at is null',

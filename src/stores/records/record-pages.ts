@@ -2,6 +2,7 @@
 import { eq, getTableColumns } from 'drizzle-orm'
 import { isAmong, pgArray, plainArray } from '../../../db/arrays.ts'
 import type { Queries } from '../../../db/database.ts'
+import { binderTo } from '../../../db/params.ts'
 import { decisions, items, proposals } from '../../../db/records-schema.ts'
 import { sessions } from '../../../db/schema.ts'
 import type { ActionItem } from './action-items.ts'
@@ -49,7 +50,8 @@ export const recordPage = async (queries: Queries, filter: RecordFilter): Promis
 const recordIds = async ({ query }: Queries, filter: RecordFilter): Promise<string[]> => {
   const { type, status, search, personId, sessionId, seriesId, without = [], after, limit } = filter
   const params: unknown[] = [limit]
-  const given = (value: unknown, cast: string) => `$${params.push(value)}::${cast}`
+  const bind = binderTo(params)
+  const given = (value: unknown, cast: string) => `${bind(value)}::${cast}`
   const [person, session, series] = [personId, sessionId, seriesId].map((id) => id && given(id, 'uuid'))
   const left = without.length > 0 && given(plainArray(without), 'uuid[]')
   const [at, id] = after ? [given(after.at, 'timestamptz'), given(after.id, 'uuid')] : []
