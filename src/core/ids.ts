@@ -1,8 +1,11 @@
 // Identifiers and credentials. A team's credential is `<handle>.<secret>`: the handle is public, and only a hash of the secret is stored.
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-const TOKEN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\.[A-Za-z0-9_-]{32}$/
+/** A UUID, for a regular expression. */
+export const UUID_SHAPE = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+const UUID = new RegExp(`^${UUID_SHAPE}$`)
+const UUID_WITHIN = new RegExp(UUID_SHAPE, 'i')
+const TOKEN = new RegExp(`^${UUID_SHAPE}\\.[A-Za-z0-9_-]{32}$`)
 export const UUID_LENGTH = 36
 
 export interface Token {
@@ -11,8 +14,6 @@ export interface Token {
 }
 
 export const isUuid = (text: string) => UUID.test(text)
-
-const UUID_WITHIN = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i
 
 /** The id in a text, however it was copied: in capitals, with blanks around it, or within a link. A text without an id is returned as it
  *  is. */

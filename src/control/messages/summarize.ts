@@ -1,6 +1,7 @@
 // What happened in a session and how it is with it, in a few paragraphs: by a model where there is one, else an extract.
 import type { Context } from '../../operations/context.ts'
 import { pause } from '../../core/runtime/pause.ts'
+import { UUID_SHAPE } from '../../core/ids.ts'
 import { storableText } from '../../transcripts/storable.ts'
 import { eventRow, eventsAmong, latestAnswer, newestRows, type MessageRow } from '../../stores/control/messages.ts'
 import { claimSummary, keptSummary, saveSummary } from '../../stores/control/summaries.ts'
@@ -68,7 +69,7 @@ const promptFor = (rows: readonly MessageRow[], { name, because }: WorkState): s
     `\nThe state now: ${name} (${because}).`,
   ].join('\n')
 
-const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi
+const ID = new RegExp(UUID_SHAPE, 'gi')
 
 // The ids that resolve with get_message. A model's others are taken out of its text; an extract's are what somebody wrote.
 const citing = async (
@@ -83,7 +84,7 @@ const citing = async (
   return { text: kept, cited: named.filter((id) => known.has(id)) }
 }
 
-const UNKNOWN_REF = new RegExp(` ?\\[?(${ID.source})\\]?`, 'gi')
+const UNKNOWN_REF = new RegExp(` ?\\[?(${UUID_SHAPE})\\]?`, 'gi')
 
 const latestOf = async ({ queries }: Context, sessionId: string): Promise<{ id: string; text: string } | undefined> => {
   const found = await latestAnswer(queries, sessionId)

@@ -1,7 +1,7 @@
 // Who may call what. `guards` runs before every handler; the other functions are asked by handlers about one session.
 import { answersAnyHost, urlAt } from '../../core/address.ts'
 import { refuse } from '../../core/errors.ts'
-import { sameText } from '../../core/ids.ts'
+import { sameText, UUID_SHAPE } from '../../core/ids.ts'
 import { notOpened, OPENS, type KeyRow } from '../../core/key-scopes.ts'
 import { memberBy } from '../../operations/callers.ts'
 import { NO_SUCH_SESSION } from '../../operations/subject.ts'
@@ -100,7 +100,7 @@ const OPEN_PATHS = /^\/(?:healthz|readyz|AGENTS\.md|llms\.txt|public|join|shared
 const ID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 const STREAMED = /^\/api\/sessions\/[^/]+\/(?:stream|handoff\.md)\/?$/ // whose session it is, `mayReadSession` looks
 const IMPORTS = /^\/api\/traces\/?$/
-const ONE_SESSION = new RegExp(`^/sessions/(${ID})(?:[./]|$)`, 'i')
+const ONE_SESSION = new RegExp(`^/sessions/(${UUID_SHAPE})(?:[./]|$)`, 'i')
 
 const refuseUnopened = (c: Http) => {
   const key = c.get('key')
