@@ -1,7 +1,7 @@
 // The addresses under which this server is reached.
 
 // Where a server that listens on a wildcard address is reached on its own machine.
-const LOOPBACK: Record<string, string> = { '0.0.0.0': '127.0.0.1', '[::]': '[::1]', '[::ffff:0:0]': '127.0.0.1', '*': '127.0.0.1' }
+const OF_WILDCARDS: Record<string, string> = { '0.0.0.0': '127.0.0.1', '[::]': '[::1]', '[::ffff:0:0]': '127.0.0.1', '*': '127.0.0.1' }
 
 /** The URL of a server that listens on `host`, for somebody on the same machine. `host`: a name or an address, IPv6 with brackets or
  *  without. */
@@ -10,13 +10,18 @@ export const urlAt = (host: string, port: number | undefined): string => {
   // URL gives an address one spelling: `::0` and `0:0::0` are wildcards too. An address that URL does not take, such as one with a zone,
   // stays as it is.
   const name = URL.canParse(`http://${bracketed}`) ? new URL(`http://${bracketed}`).hostname : bracketed
-  return `http://${LOOPBACK[name] ?? name}:${port}`
+  return `http://${OF_WILDCARDS[name] ?? name}:${port}`
 }
 
-const LOOPBACK_NAME = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|::1)$/
+const ONLY_HERE = String.raw`localhost|127(\.\d{1,3}){3}|\[::1\]`
+const LOOPBACK_NAME = new RegExp(`^(${ONLY_HERE}|::1)$`)
+const LOOPBACK_HOST = new RegExp(`^(${ONLY_HERE})(:\\d+)?$`)
 
 /** Is this name or address one that only this machine reaches? */
 export const isLoopback = (name: string): boolean => LOOPBACK_NAME.test(name)
+
+/** Is this host[:port] one that only its own machine reaches? */
+export const isLoopbackHost = (host: string): boolean => LOOPBACK_HOST.test(host)
 
 /** The base URL of a server whose MCP link this is: the link without its /mcp or /mcp/TOOLSET. */
 export const baseOfLink = (link: string): string => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { urlAt } from '../../src/core/address.ts'
+import { isLoopback, isLoopbackHost, urlAt } from '../../src/core/address.ts'
 
 test.each([
   ['127.0.0.1', 'http://127.0.0.1:7423'],
@@ -16,4 +16,14 @@ test.each([
   ['::ffff:0.0.0.0', 'http://127.0.0.1:7423'],
 ])('what listens on %s is reached on its machine at %s', (host, url) => {
   expect(urlAt(host, 7423)).toBe(url)
+})
+
+test('only names of the machine itself are loopback, with a port where a Host has one', () => {
+  for (const name of ['localhost', '127.0.0.1', '127.9.8.7', '[::1]']) {
+    expect([isLoopback(name), isLoopbackHost(name), isLoopbackHost(`${name}:80`)]).toEqual([true, true, true])
+    expect(isLoopback(`${name}:80`)).toBe(false)
+  }
+  expect([isLoopback('::1'), isLoopbackHost('::1'), isLoopbackHost('::1:80')]).toEqual([true, false, false])
+  for (const name of ['10.1.2.3', 'localhost.example', 'xlocalhost', '127.0.0.1.example', '127.0.0', '[::2]', ''])
+    expect([isLoopback(name), isLoopbackHost(name)]).toEqual([false, false])
 })

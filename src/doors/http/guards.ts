@@ -1,5 +1,5 @@
 // Who may call what. `guards` runs before every handler; the other functions are asked by handlers about one session.
-import { answersAnyHost, urlAt } from '../../core/address.ts'
+import { answersAnyHost, isLoopbackHost, urlAt } from '../../core/address.ts'
 import { refuse } from '../../core/errors.ts'
 import { sameText, UUID_SHAPE } from '../../core/ids.ts'
 import { notOpened, OPENS, type KeyRow } from '../../core/key-scopes.ts'
@@ -10,7 +10,7 @@ import type { Services } from '../../process/services.ts'
 import { personOf, type Person } from './cookies.ts'
 import { bearerOf, identify, refuseKeyInQuery } from './credentials.ts'
 import { isApi, isMcp, type Http } from './http.ts'
-import { calledHost, isHost, isLoopbackHost } from './origin.ts'
+import { calledHost, isHost } from './origin.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { isShared, sharedTokenOf } from './share-link.ts'
 

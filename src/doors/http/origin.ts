@@ -5,10 +5,6 @@ import type { ServerLink } from '../../core/server-link.ts'
 import type { Services } from '../../process/services.ts'
 import type { Http } from './http.ts'
 
-const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/
-/** Is this host[:port] one that only its own machine reaches? */
-export const isLoopbackHost = (host: string) => LOOPBACK_HOST.test(host)
-
 /** Can host[:port] stand in a URL as it is? A Host header may hold anything, and links are made from it. */
 export const isHost = (host: string) => /^[\w.:[\]-]+$/.test(host) && URL.canParse(`http://${host}`)
 
