@@ -1,5 +1,6 @@
 // How the other instances are: each is asked over the database's notifications when somebody looks, and nothing is sent or kept otherwise.
 import type { Database } from '../../../db/database.ts'
+import { pause } from '../../core/runtime/pause.ts'
 import type { Notifier } from '../../log/notifier.ts'
 import type { Figures } from './figures.ts'
 
@@ -48,8 +49,7 @@ export class Instances {
     const from = performance.now()
     await this.notifier.ask()
     const fresh = () => [...this.#reports.values()].filter(({ at }) => at >= from).map(({ report }) => report)
-    while (fresh().length < listeners - 1 && performance.now() - from < ANSWERED_WITHIN_MS)
-      await new Promise((resolve) => setTimeout(resolve, CHECK_EVERY_MS))
+    while (fresh().length < listeners - 1 && performance.now() - from < ANSWERED_WITHIN_MS) await pause(CHECK_EVERY_MS)
     const reports = fresh()
     this.#reports.clear()
     return { reports, silent: Math.max(0, listeners - 1 - reports.length) }
