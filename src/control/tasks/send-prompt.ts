@@ -26,7 +26,7 @@ import {
   toolRoute,
 } from '../schemas.ts'
 import { TASK_MODES, TASK_STATUSES } from '../../../db/control-schema.ts'
-import { taskAtItsEnd } from './get-task.ts'
+import { taskAtItsEnd } from './awaited-task.ts'
 import { promptRelative, type RelativeWanted } from '../genealogy/relative.ts'
 import { refuseRaise } from '../permissions/raise.ts'
 import { nameOrHandle, title } from '../../rooms/schemas.ts'
