@@ -97,7 +97,6 @@ const keyRowOfPath = (path: string): KeyRow | undefined => {
   return ONE_SESSION.test(path) ? OPENS.session : OPENS.everything
 }
 const OPEN_PATHS = /^\/(?:healthz|readyz|AGENTS\.md|llms\.txt|public|join|shared|sign-in|sign-out|theme)(?:\/|$)|^\/parley-/
-const ID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 const STREAMED = /^\/api\/sessions\/[^/]+\/(?:stream|handoff\.md)\/?$/ // whose session it is, `mayReadSession` looks
 const IMPORTS = /^\/api\/traces\/?$/
 const ONE_SESSION = new RegExp(`^/sessions/(${UUID_SHAPE})(?:[./]|$)`, 'i')

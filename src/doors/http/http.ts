@@ -51,6 +51,15 @@ export const errorAnswer = (error: ErrorBody, headers: Record<string, string> = 
   return json(body, STATUS[error.code], all)
 }
 
+/** What a path answers to every other method than these. */
+export const methodNotAllowed = (allowed: string[]) => {
+  const allow = allowed.includes('GET') ? [...allowed, 'HEAD'] : allowed
+  return errorAnswer(
+    { code: 'method_not_allowed', message: `Use ${allowed.join(' or ')} here.`, details: { allow } },
+    { allow: allow.join(', ') },
+  )
+}
+
 /** A body made while it is sent: each part when the one before it has been taken. */
 export const bodyFrom = (parts: AsyncIterator<string>) => {
   const encoder = new TextEncoder()

@@ -17,7 +17,8 @@ import { whileAwaited } from '../http/event-stream.ts'
 import { connectedTransport, type RequestTransport } from './transport.ts'
 import { credentialsOf } from '../http/credentials.ts'
 import { mayRead } from '../http/guards.ts'
-import { bodyText, json, whyNot, type Http } from '../http/http.ts'
+import { observeWake } from '../http/calls.ts'
+import { bodyText, json, methodNotAllowed, whyNot, type Http } from '../http/http.ts'
 import { invalidParamsIn } from './errors.ts'
 import { serveOffers } from './capabilities.ts'
 import {
@@ -33,7 +34,6 @@ import {
 import { asNamedHere, serveTools, toolNames } from './tools.ts'
 import { refuseUninvited } from './invited.ts'
 import { addressOf, serverLink } from '../http/origin.ts'
-import { methodNotAllowed, observeWake } from '../rest/routes.ts'
 import type { RateLimit } from '../http/rate-limit.ts'
 
 const BODY_LIMIT = 4 * 1024 * 1024

@@ -8,9 +8,8 @@ import { refuse } from '../../core/errors.ts'
 import { tarOf } from '../../core/tar.ts'
 import type { Services } from '../../process/services.ts'
 import manifest from '../../../package.json' with { type: 'json' }
-import { GUARDED, type Env } from '../http/http.ts'
+import { GUARDED, methodNotAllowed, type Env } from '../http/http.ts'
 import { linkInForce } from '../http/origin.ts'
-import { methodNotAllowed } from './routes.ts'
 
 /** The built program and the licences of the libraries in it (components/styles.ts). */
 export interface ClientProgram {

@@ -6,9 +6,8 @@ import { redacted } from '../../core/text/text.ts'
 import type { Toolset } from '../../operations/toolset.ts'
 import type { Services } from '../../process/services.ts'
 import agents from '../../../AGENTS.md' with { type: 'text' }
-import type { Env, Http } from '../http/http.ts'
+import { methodNotAllowed, type Env, type Http } from '../http/http.ts'
 import { baseUrl, linkInForce, serverLink } from '../http/origin.ts'
-import { methodNotAllowed } from './routes.ts'
 
 const IN_GUIDES = 'http://127.0.0.1:7423' // stands in the files for the server's address
 

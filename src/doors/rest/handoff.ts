@@ -6,10 +6,9 @@ import { handoffOf } from '../../rooms/handoff.ts'
 import { existingSession } from '../../rooms/preconditions.ts'
 import type { Services } from '../../process/services.ts'
 import { howToRead, mayReadSession } from '../http/guards.ts'
-import { GUARDED, type Env } from '../http/http.ts'
+import { GUARDED, methodNotAllowed, type Env } from '../http/http.ts'
 import { serverLink } from '../http/origin.ts'
 import { refuseUnknown } from '../http/query.ts'
-import { methodNotAllowed } from './routes.ts'
 
 export const handoffRoute = (services: Services) => new Hono<Env>().get(PATH, handoff(services)).all(PATH, () => methodNotAllowed(['GET']))
 

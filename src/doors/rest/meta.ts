@@ -6,12 +6,11 @@ import type { Services } from '../../process/services.ts'
 import { alertRules } from '../../process/status/alerts.ts'
 import { residentBytes } from '../../process/status/figures.ts'
 import { arePagesOpen, howToRead, mayRead } from '../http/guards.ts'
-import { json, type Env, type Http } from '../http/http.ts'
+import { json, methodNotAllowed, type Env, type Http } from '../http/http.ts'
 import { programPath, type ClientProgram } from './client-package.ts'
 import { openapi } from './openapi.ts'
 import manifest from '../../../package.json' with { type: 'json' }
 import { baseUrl, linkInForce } from '../http/origin.ts'
-import { methodNotAllowed } from './routes.ts'
 
 /** GET /api/config and /api/openapi.json. */
 export const configRoutes = (toolsets: readonly Toolset[], services: Services, program: ClientProgram | undefined) => {

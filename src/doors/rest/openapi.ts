@@ -16,7 +16,7 @@ import {
   type Described,
 } from './openapi-parts.ts'
 import { ROUTES } from './openapi-routes.ts'
-import { inputSchema, outputSchema, type JsonSchema } from './json-schema.ts'
+import { inputSchema, outputSchema, type JsonSchema } from '../http/json-schema.ts'
 import manifest from '../../../package.json' with { type: 'json' }
 
 /** The OpenAPI 3.1 description of all operations, from their own definitions. */

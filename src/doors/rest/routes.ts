@@ -2,19 +2,15 @@
 import { Hono } from 'hono'
 import { etag, RETAINED_304_HEADERS } from 'hono/etag'
 import { refuse, Refusal } from '../../core/errors.ts'
-import { secondsSince } from '../../core/runtime/metrics.ts'
 import type { Call } from '../../operations/call.ts'
 import type { ServedOp, Outcome } from '../../operations/context.ts'
 import { perform } from '../../operations/perform.ts'
 import type { Services } from '../../process/services.ts'
-import { actingPersonOf, personOf } from '../http/cookies.ts'
-import { credentialsOf } from '../http/credentials.ts'
+import { callOf, observeWake, refusalOf } from '../http/calls.ts'
 import { whileAwaited } from '../http/event-stream.ts'
-import { mayRead } from '../http/guards.ts'
-import { bodyText, errorAnswer, json, parseJson, type Env, type Http } from '../http/http.ts'
-import { addressOf, serverLink } from '../http/origin.ts'
+import { bodyText, errorAnswer, json, methodNotAllowed, parseJson, type Env, type Http } from '../http/http.ts'
 import { refuseTeamInQuery } from '../http/query.ts'
-import { inputSchema } from './json-schema.ts'
+import { inputSchema } from '../http/json-schema.ts'
 import { hasMarkdownBody, markdownAnswer, markdownInput } from './markdown.ts'
 
 const BODY_LIMIT = 1024 * 1024
@@ -41,32 +37,6 @@ const routesOf = (operation: ServedOp) =>
   [operation.route, ...(operation.aliases ?? [])].map(([method, path]) => ({ method, path, operation }))
 
 const parametersIn = (path: string) => path.split(':').length
-
-export const methodNotAllowed = (allowed: string[]) => {
-  const allow = allowed.includes('GET') ? [...allowed, 'HEAD'] : allowed
-  return errorAnswer(
-    { code: 'method_not_allowed', message: `Use ${allowed.join(' or ')} here.`, details: { allow } },
-    { allow: allow.join(', ') },
-  )
-}
-
-/** The call as its headers and cookie show it. The signal of a HEAD request is aborted, so that it is not held. */
-export const callOf = (c: Http, services: Services): Call => ({
-  token: c.req.header('x-team-id'),
-  person: () => actingPersonOf(c, services),
-  mayRead: () => mayRead(c, services),
-  isReader: () => personOf(c, services)?.role === 'reader',
-  link: () => serverLink(c, services),
-  address: () => addressOf(c, services),
-  header: (name) => c.req.header(name),
-  idempotencyKey: () => c.req.header('idempotency-key'),
-  signal: () => (c.req.method === 'HEAD' ? AbortSignal.abort() : c.req.raw.signal),
-  bodyless: c.req.method === 'HEAD',
-  began: performance.now(),
-  woken: {},
-  onHeld: c.env?.untimed,
-  ...credentialsOf(c, services),
-})
 
 const handlerFor = (operation: ServedOp, services: Services) => {
   const typed = queryTyper(operation)
@@ -116,19 +86,10 @@ const streamed = async (operation: ServedOp, services: Services, call: Call, inp
   return whileAwaited(answer, () => ': still waiting\n\n', KEEP_ALIVE_MS)
 }
 
-/** Call it when the answer of a call is complete. */
-export const observeWake = ({ metrics }: Services, { woken }: Call) => {
-  if (woken?.at !== undefined) metrics.wakeSeconds.observe(secondsSince(woken.at))
-}
-
 const response = (operation: ServedOp, outcome: Outcome, input: object, call: Call) =>
   outcome.ok
     ? json(outcome.data, 200, outcome.replayed ? { 'idempotency-replayed': 'true' } : {})
     : errorAnswer(outcome.error, {}, refusalOf(operation, outcome, input, call))
-
-/** An error in the operation's own shape, if it has one. */
-export const refusalOf = ({ refusal }: ServedOp, outcome: Outcome, raw: unknown, { began = 0 }: Call) =>
-  outcome.ok ? undefined : refusal?.(outcome.error, raw, performance.now() - began)
 
 // The answer, or the error, as one server-sent event.
 const asEvent = (outcome: Outcome) => {

@@ -8,10 +8,9 @@ import type { Services } from '../../process/services.ts'
 import { closedBy, type Event } from '../../stores/events.ts'
 import { openStream, retryField, SSE_HEADERS } from '../http/event-stream.ts'
 import { howToRead, mayReadSession } from '../http/guards.ts'
-import type { Env, Http } from '../http/http.ts'
+import { methodNotAllowed, type Env, type Http } from '../http/http.ts'
 import { refuseUnknown, wholeNumber } from '../http/query.ts'
 import { whileReadable } from '../http/revocable-stream.ts'
-import { methodNotAllowed } from './routes.ts'
 
 const PING_MS = 15_000
 

@@ -5,7 +5,7 @@ import { refuse, type ErrorBody, type ErrorCode } from '../../core/errors.ts'
 import { perform } from '../../operations/perform.ts'
 import { personOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
-import { callOf } from '../../doors/rest/routes.ts'
+import { callOf } from '../../doors/http/calls.ts'
 import type { Site } from '../respond.tsx'
 
 /** Calls an operation as the signed-in person. The form brings the idempotency key: submitted twice, it is applied once. */

@@ -24,7 +24,7 @@ import { personOf, roleByKey, setSignIn, signIn, signInName, signOut } from '../
 import { endSubscription } from '../../doors/http/push-subscription-cookie.ts'
 import type { Env, Http } from '../../doors/http/http.ts'
 import { addressOf } from '../../doors/http/origin.ts'
-import { methodNotAllowed } from '../../doors/rest/routes.ts'
+import { methodNotAllowed } from '../../doors/http/http.ts'
 import { frameOf, localPath, page, seeOther, type Site } from '../respond.tsx'
 import { formOf } from '../form.ts'
 
