@@ -12,7 +12,7 @@ import { personIdOf } from '../stores/records/persons.ts'
 import { presentSince } from '../stores/records/present.ts'
 import { lockedBoard, itemOn } from './locked-board.ts'
 import { claimantOf, wholeItems } from './item-answer.ts'
-import { overlapsOf, refuseOverlaps } from './overlaps.ts'
+import { freeOf, refuseOverlaps } from './overlaps.ts'
 import { counts, item } from './schemas.ts'
 import { idAndTitle } from '../rooms/work/open-work.ts'
 import { noteWork } from './append-events.ts'
@@ -43,7 +43,7 @@ export const claimWork = op({
     const board = await lockedBoard(context, session)
     const row = item_id === undefined ? await best(context, board, allow_overlap) : itemOn(board, item_id)
     if (!row) return { item: null, counts: countsOf(board) }
-    const now = withRow(board, await claimed(context, board, row, allow_overlap))
+    const now = withRow(board, await claimed(context, board, row, allow_overlap || item_id === undefined))
     const [answer] = await wholeItems(context, now, [row.id])
     return { item: answer!, counts: countsOf(now) }
   },
@@ -66,8 +66,8 @@ const claimed = async (context: Context, board: Board, row: BoardRow, allowOverl
 const best = async (context: Context, board: Board, allowOverlap: boolean): Promise<BoardRow | undefined> => {
   const self = teamOf(context)
   const ready = readyOf(board)
-  const overlaps = overlapsOf(board, self.teamId)
-  const isFree = ({ paths }: BoardRow) => allowOverlap || overlaps(paths, 1).length === 0
+  const free = freeOf(board, self.teamId)
+  const isFree = ({ paths }: BoardRow) => allowOverlap || free(paths)
   const me = named(context).person_id
   const own = ready.find((row) => row.ownerId === me && isFree(row))
   const first = own ?? ready.find(isFree)

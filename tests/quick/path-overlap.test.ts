@@ -1,6 +1,7 @@
 // Whether two paths of work overlap, held against every file of a small tree.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { overlapping, overlappingOnes, stepsForAll } from '../../src/core/text/overlapping-paths.ts'
 import {
   namesMeet,
   pathCovers,
@@ -10,7 +11,7 @@ import {
   patternsOverlap,
   plainPath,
 } from '../../src/core/text/path-overlap.ts'
-import { cpuMs, whileBusy } from '../support/cpu.ts'
+import { cpuMs } from '../support/cpu.ts'
 import { DRAWN } from '../support/full.ts'
 
 // Folders, and files by their extension; every name may stand anywhere, files at the end alone.
@@ -39,9 +40,10 @@ const folder = fc.constantFrom(...FOLDERS, 'a*', '*b', '*', '**')
 const last = fc.oneof(folder, fc.constantFrom(...FILES, '*.ts', 'a*.ts', '*.md'))
 const path = fc.tuple(fc.array(folder, { maxLength: 2 }), last).map(([above, name]) => [...above, name].join('/'))
 
-test('a thousand paths that are made to be slow are compared with twenty in a second or two', () => {
+test('paths that are made to be slow are compared in a few steps, and many of them in no more than a call has', () => {
   const slow = [
     `*${'a'.repeat(28)}*${'b'.repeat(28)}*`,
+    `*a*a*a*a*a*${'a'.repeat(40)}`,
     `**/${'a/'.repeat(28)}b`,
     `**/a*/**/a*/**/a*x`,
     `**/${'ab*/'.repeat(5)}${'x/'.repeat(22)}c`,
@@ -50,9 +52,46 @@ test('a thousand paths that are made to be slow are compared with twenty in a se
   for (const one of [`*${'a*'.repeat(6)}`, `${'a'.repeat(60)}*`, 'a/'.repeat(31)]) expect(pathProblem(`${one}b`), one).toBeString()
   for (const one of slow)
     for (const other of slow) {
-      const [held, wanted] = [patternOf(one), patternOf(other)]
-      expect(cpuMs(() => Array.from({ length: 2_000 }, () => patternsOverlap(held, wanted)))).toBeLessThan(whileBusy(1_000)) // 60 ms, alone
+      const steps = { left: 10_000 }
+      patternsOverlap(patternOf(one), patternOf(other), steps)
+      expect(steps.left, `${one} and ${other}`).toBeGreaterThan(8_000)
     }
+  expect(stepsForAll().left).toBeLessThanOrEqual(100_000) // 20 ms
+  for (const one of slow) {
+    const steps = stepsForAll()
+    const verdicts = new Set(many(one, 'd').map(overlapping(many(one, 'c'), steps)))
+    expect(steps.left, one).toBeGreaterThan(-200)
+    expect(verdicts.has('untold'), one).toBe(steps.left < 0)
+  }
+})
+
+const many = (start: string, end: string) => Array.from({ length: 1_000 }, (_, i) => `${start}${i}${end}`)
+
+test('of many paths those that overlap one of many others are found exactly, and plain ones without a comparison', () => {
+  fc.assert(
+    fc.property(fc.array(path, { maxLength: 8 }), fc.array(path, { maxLength: 8 }), (held, wanted) => {
+      const overlaps = overlapping(held, stepsForAll())
+      const ones = held.map((each, place) => ({ path: each, place }))
+      const find = overlappingOnes(ones, stepsForAll())
+      for (const one of wanted) {
+        const theirs = ones.filter((other) => pathsOverlap(one, other.path))
+        expect(overlaps(one), `${one} and ${held.join(' ')}`).toBe(theirs.length > 0)
+        expect(find(one).toSorted((a, b) => a.place - b.place)).toEqual(theirs)
+      }
+    }),
+    { ...DRAWN, numRuns: 400 },
+  )
+  const steps = stepsForAll()
+  const overlaps = overlapping(many('src/pages/', '.ts'), steps)
+  expect(many('src/pages/', '.tsx').some(overlaps)).toBe(false)
+  expect(steps).toEqual(stepsForAll())
+  expect(['src', 'src/pages/7.ts', 'SRC/pages/7.ts/x', 'src/page'].map(overlaps)).toEqual([true, true, true, false])
+})
+
+test('once the steps have run out, what shares no leading names is still told apart, and what may overlap does', () => {
+  const overlaps = overlapping(['src/*a'], { left: -1 })
+  expect(overlaps('src/x')).toBe('untold')
+  expect(overlaps('docs/x')).toBe(false)
 })
 
 describe('two paths overlap exactly when one file lies under both', () => {

@@ -1,7 +1,7 @@
 // Paths by which work says whose hands a file is in: relative, with `/`; `*` within a name, `**` across folders; a folder means all below.
 
 export const MOST_PATH_CHARS = 200
-// Thousands of paths are compared at once: without these limits a pair could take milliseconds, with them it takes 40 µs at the most.
+// Thousands of paths are compared at once: without these limits a pair could take milliseconds (overlapping-paths.ts bounds them together).
 const MOST_NAMES = 30
 const MOST_STARS = 6
 const MOST_STAR_CHARS = 60
@@ -32,31 +32,36 @@ export const plainPath = (path: string): string =>
 
 /** Whether one file could lie under both. Decided exactly, but for what no text tells: a name that ends like a file's (`a.ts`) is a folder only
  *  where the other path says so, any other name may be one; and names are compared without case, since some disks know none. */
-export const pathsOverlap = (one: string, other: string): boolean => patternsOverlap(patternOf(one), patternOf(other))
+export const pathsOverlap = (one: string, other: string): boolean => patternsOverlap(patternOf(one), patternOf(other), { left: Infinity })
 
-/** The same of paths that are compared many times. */
-export const patternsOverlap = (a: Pattern, b: Pattern): boolean => {
-  if (a[0] !== b[0] && isPlain(a[0]!) && isPlain(b[0]!)) return false // most pairs
-  const known = new Map<number, boolean>()
+/** How many steps of comparing are left; below nothing once they have run out. */
+export interface Steps {
+  left: number
+}
+
+/** The same of paths that are compared many times. Where the steps run out before it is told, they overlap. */
+export const patternsOverlap = ({ names: a, isFile: aIsFile }: Pattern, { names: b, isFile: bIsFile }: Pattern, steps: Steps): boolean => {
+  const known = new Uint8Array((a.length + 1) * (b.length + 1)) // 0: not known yet
   const meets = (i: number, j: number): boolean => {
+    if (--steps.left < 0) return true
     if (i === a.length || j === b.length) return true // what is left of the other lies below this one
     const at = i * (b.length + 1) + j
-    const before = known.get(at)
-    if (before !== undefined) return before
-    const met = a[i] === ANY ? meets(i + 1, j) || eats(a, i, b, j) : b[j] === ANY ? meets(i, j + 1) || eats(b, j, a, i) : both(i, j)
-    known.set(at, met)
+    if (known[at] !== 0) return known[at] === YES
+    const met = a[i] === ANY ? meets(i + 1, j) || aEats(i, j) : b[j] === ANY ? meets(i, j + 1) || bEats(i, j) : both(i, j)
+    known[at] = met ? YES : NO
     return met
   }
-  // `**` of `any` takes the name at `j` of `names`, and stands for more still.
-  const eats = (any: Pattern, i: number, names: Pattern, j: number): boolean => {
-    if (j === names.length - 1 && isFile(names[j]!)) return any.slice(i).every((name) => name === ANY)
-    return any === a ? meets(i, j + 1) : meets(j + 1, i)
-  }
+  const aEnds = (i: number): boolean => a.slice(i).every((name) => name === ANY)
+  const bEnds = (j: number): boolean => b.slice(j).every((name) => name === ANY)
+  // `**` takes a name of the other, and stands for more still.
+  const aEats = (i: number, j: number): boolean => (j === b.length - 1 && bIsFile ? aEnds(i) : meets(i, j + 1))
+  const bEats = (i: number, j: number): boolean => (i === a.length - 1 && aIsFile ? bEnds(j) : meets(i + 1, j))
   const both = (i: number, j: number): boolean => {
     if (a[i] === b[j]) return meets(i + 1, j + 1)
+    steps.left -= (a[i]!.length * b[j]!.length) / CHARACTERS_A_STEP
     if (!namesMeet(a[i]!, b[j]!)) return false
-    if (i === a.length - 1 && isFile(a[i]!)) return b.slice(j + 1).every((name) => name === ANY)
-    if (j === b.length - 1 && isFile(b[j]!)) return a.slice(i + 1).every((name) => name === ANY)
+    if (i === a.length - 1 && aIsFile) return bEnds(j + 1)
+    if (j === b.length - 1 && bIsFile) return aEnds(i + 1)
     return meets(i + 1, j + 1)
   }
   return meets(0, 0)
@@ -64,7 +69,7 @@ export const patternsOverlap = (a: Pattern, b: Pattern): boolean => {
 
 /** Whether this file lies under the path. */
 export const pathCovers = (path: string, file: string): boolean => {
-  const [pattern, names] = [patternOf(path), patternOf(file)]
+  const [{ names: pattern }, { names }] = [patternOf(path), patternOf(file)]
   const covers = (i: number, j: number): boolean => {
     if (i === pattern.length) return true
     if (pattern[i] === ANY) return covers(i + 1, j) || (j < names.length && covers(i, j + 1))
@@ -74,37 +79,58 @@ export const pathCovers = (path: string, file: string): boolean => {
 }
 
 const ANY = '**'
-const isPlain = (name: string): boolean => !name.includes('*')
+const [YES, NO] = [1, 2]
+const CHARACTERS_A_STEP = 400 // pairs of them, of two names
 
-/** A path's names, as they are compared. */
-export type Pattern = readonly string[]
+const hasStar = (name: string): boolean => name.includes('*')
 
-export const patternOf = (path: string): Pattern =>
-  plainPath(path)
-    .normalize('NFC')
-    .toLowerCase()
-    .split('/')
-    .filter((name, i, names) => name !== ANY || names[i - 1] !== ANY)
+/** A path as it is compared. */
+export interface Pattern {
+  names: readonly string[]
+  /** Whether its last name is a file's. */
+  isFile: boolean
+  /** Its names before the first star, each with a `/` behind it. */
+  lead: string
+}
+
+export const patternOf = (path: string): Pattern => {
+  const text = plainPath(path).normalize('NFC').toLowerCase()
+  const names = text.split('/').filter((name, i, all) => name !== ANY || all[i - 1] !== ANY)
+  const star = text.indexOf('*')
+  return { names, isFile: isFile(names.at(-1)!), lead: star < 0 ? `${text}/` : text.slice(0, text.lastIndexOf('/', star) + 1) }
+}
 
 /** A name with an extension: `a.ts`, `*.md`; not `.github`, not `v1.2`. */
 const isFile = (name: string): boolean => /^[^.].*\.[a-z][a-z0-9]{0,4}$/.test(name)
 
-/** Whether one name could be both: from the left, for each place in one, the places in the other that are reached. */
+/** Whether one name could be both. */
 export const namesMeet = (one: string, other: string): boolean => {
-  if (!one.includes('*') && !other.includes('*')) return one === other
-  let reached = throughStars(other, [true, ...Array<boolean>(other.length).fill(false)])
-  for (const char of one) {
-    let some = false // whether a place before was reached, or this one
-    const next = Array.from(reached, (here, j) =>
-      char === '*' ? (some ||= here) : (here && other[j] === '*') || (j > 0 && reached[j - 1]! && other[j - 1] === char),
-    )
-    reached = throughStars(other, next)
-  }
-  return reached[other.length]!
+  if (!hasStar(one)) return hasStar(other) ? isMatch(other, one) : one === other
+  return hasStar(other) ? beginAlike(one, other) && endAlike(one, other) : isMatch(one, other)
 }
 
-// A star may stand for nothing: where it is reached, what follows it is too.
-const throughStars = (text: string, reached: boolean[]): boolean[] => {
-  for (let j = 0; j < text.length; j++) if (reached[j] && text[j] === '*') reached[j + 1] = true
-  return reached
+// Where both have a star, each takes into it what the other has within: only how they begin and end parts them.
+const beginAlike = (one: string, other: string): boolean => {
+  let i = 0
+  while (one[i] !== '*' && one[i] === other[i]) i++
+  return one[i] === '*' || other[i] === '*'
+}
+
+const endAlike = (one: string, other: string): boolean => {
+  let [i, j] = [one.length - 1, other.length - 1]
+  while (one[i] !== '*' && one[i] === other[j]) [i, j] = [i - 1, j - 1]
+  return one[i] === '*' || other[j] === '*'
+}
+
+// What stands between two stars is taken where it stands first: that leaves most to what follows.
+const isMatch = (starred: string, name: string): boolean => {
+  const [first = '', ...others] = starred.split('*')
+  const last = others.pop()!
+  let at = first.length
+  for (const part of others) {
+    const found = name.indexOf(part, at)
+    if (found < 0) return false
+    at = found + part.length
+  }
+  return at <= name.length - last.length && name.startsWith(first) && name.endsWith(last)
 }

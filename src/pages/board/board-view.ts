@@ -3,7 +3,7 @@ import type { BoardView, ListName, Plan, WorkItem, WorkLine } from '../../../com
 import { ago, clockOrDay, clockOrMoment } from '../../../components/parts/time.ts'
 import { eventLine, subjectOf, type EventKinds } from '../../core/events/event-kinds.ts'
 import { sha256 } from '../../core/ids.ts'
-import { pathsOverlap } from '../../core/text/path-overlap.ts'
+import { overlappingOnes, stepsForAll } from '../../core/text/overlapping-paths.ts'
 import { roster } from '../../stores/members.ts'
 import { blockersOf, isReady, readyOf, type Board } from '../../stores/records/board.ts'
 import type { BoardRow, Item } from '../../stores/records/items.ts'
@@ -16,7 +16,6 @@ const DONE_SHOWN = 50
 const DROPPED_SHOWN = 50
 const LATELY_SHOWN = 12
 const UNTAKEN_MS = 10 * 60_000
-const COMPARES_MS = 20 // pairs of paths: mostly half a microsecond each; a board of 500 items of 20 paths has millions
 
 /** `all`: also what was done or dropped long ago. */
 export const boardView = async ({ services, eventKinds }: Site, sessionId: string, all = false): Promise<BoardView> => {
@@ -115,14 +114,13 @@ const workItem = (row: BoardRow, list: ListName, { whole: { board, items }, look
   }
 }
 
-/** Whose live claims a path of an item overlaps. */
+/** Whose live claims a path of an item overlaps, as far as that is told. */
 const overlapsOf = ({ rows }: Board): BoardContext['overlapping'] => {
   const held = rows.filter(({ status }) => status === 'claimed').flatMap((row) => row.paths.map((path) => ({ row, path })))
-  const until = performance.now() + COMPARES_MS
+  const overlapping = overlappingOnes(held, stepsForAll())
   return ({ claimedTeamId }, path) => {
-    const names = held
+    const names = overlapping(path)
       .filter(({ row }) => row.claimedTeamId !== claimedTeamId)
-      .filter((other) => performance.now() < until && pathsOverlap(other.path, path))
       .map(({ row }) => row.claimedTeamName ?? '')
     return [...new Set(names)]
   }

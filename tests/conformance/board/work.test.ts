@@ -386,6 +386,22 @@ throughEveryDoor((call) => {
     expect(await update(alex, pa, { paths: ['pa/**', 'docs'] })).toMatchObject({ paths: ['pa/**', 'docs'] })
   })
 
+  test('more paths than can be compared count as overlapping where nothing plain parts them, and the refusal says so', async () => {
+    const { alex, bea } = await room(call)
+    const slow = (end: string) =>
+      Array.from({ length: 50 }, (_, i) => ({
+        title: `Item ${i} that ends in ${end}`,
+        paths: Array.from({ length: 20 }, (__, n) => `*a*a*a*a*a*${'a'.repeat(40)}${1_000 * (i + 10) + n}${end}`),
+      }))
+    const [first] = await plan(alex, slow('b'), { claim: true })
+    const { message, details } = await refused(bea('plan_work', { items: slow('c'), claim: true }), 'conflict')
+    expect(message).toContain(`${alex.team} holds`)
+    expect(message).toContain('too many paths with * to compare them all')
+    expect(details.overlaps[0]).toEqual({ item_id: first.item_id, path: expect.any(String), team_name: alex.team })
+    const [plain] = await plan(bea, [{ title: 'Something plain', paths: ['docs/a.md'] }], { claim: true })
+    expect(plain).toMatchObject({ status: 'claimed' })
+  })
+
   test('in a concluded session the board is read, and nothing moves; reopened, it goes on', async () => {
     const { alex, bea } = await room(call)
     const [item] = await plan(alex, [LEXER])
