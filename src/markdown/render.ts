@@ -220,12 +220,16 @@ const ALLOWED: sanitizeHtml.IOptions = {
   allowedClasses: { span: ['hl-k', 'hl-s', 'hl-c', 'hl-n', 'cb', 'cb-on'] },
   allowedSchemes: ['http', 'https', 'mailto'],
   allowProtocolRelative: false,
-  transformTags: { a: sanitizeHtml.simpleTransform('a', { rel: 'noopener noreferrer nofollow ugc', target: '_blank' }) },
+  transformTags: {
+    a: sanitizeHtml.simpleTransform('a', { rel: 'noopener noreferrer nofollow ugc', target: '_blank' }),
+    // Before addresses are judged: without an invisible character in it, one may have another scheme.
+    '*': (tagName, attribs) => ({
+      tagName,
+      attribs: Object.fromEntries(Object.entries(attribs).map(([name, value]) => [name, escapeInvisible(value, () => '')])),
+    }),
+  },
 }
 
-// After the sanitiser, which has turned every entity into its character. An invisible character in text is shown as a mark, one in an
-// attribute is dropped.
+// After the sanitiser, which has turned every entity into its character. Tags stay as it has judged them.
 const withVisible = (html: string) =>
-  html.replace(/<[^>]*>|[^<]+/g, (part) =>
-    part[0] === '<' ? escapeInvisible(part, () => '') : escapeInvisible(part, (name) => `<span class="ctl">${name}</span>`),
-  )
+  html.replace(/<[^>]*>|[^<]+/g, (part) => (part[0] === '<' ? part : escapeInvisible(part, (name) => `<span class="ctl">${name}</span>`)))

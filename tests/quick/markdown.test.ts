@@ -77,6 +77,25 @@ test('direction and tag characters are shown, also when written as entities', ()
   expect(escapeInvisible('a\u{e0041}b')).toBe('a⟨U+E0041⟩b')
 })
 
+test('an address is judged as the reader gets it, without its invisible characters', () => {
+  const addresses = [
+    'vs\u200ecode://x',
+    'java\u200escript:alert(1)',
+    'da\u{e0041}ta:text/html,hi',
+    'v\u202abs\u2069cript:x',
+    '/\u061c/b.example/a',
+  ]
+  for (const address of addresses)
+    for (const text of [`![Click me](${address})`, `![Click me][a]\n\n[a]: ${address}`])
+      expect(
+        elementsOf(renderMarkdown(text))
+          .find(({ tag }) => tag === 'a')!
+          .attributes.map(([name]) => name),
+        address,
+      ).not.toContain('href')
+  expect(renderMarkdown('![x](https://a.example/\u202eb)')).toContain('href="https://a.example/b"')
+})
+
 describe('a text of 32 KiB that is made to be slow holds nobody up', () => {
   // Each takes 50 ms at most (bench/markdown.ts). Without its limits the renderer needs seconds.
   for (const [name, text] of Object.entries(WORST))

@@ -132,6 +132,12 @@ const OWN = [
     '//evil.example/x',
     '\\\\evil.example/x',
     'x-parley:run',
+    // that lead elsewhere without their invisible characters
+    'vs\u200ecode://evil/x',
+    `java\u202escript:${CODE}`,
+    `java\u{e0041}script:${CODE}`,
+    `da\u061cta:text/html,<script>${CODE}</script>`,
+    '/\u2066/evil.example/a',
   ].flatMap((address) => [
     `[x](${address})`,
     `[x](<${address}>)`,
