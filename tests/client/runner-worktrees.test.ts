@@ -180,7 +180,11 @@ test('a new branch begins at the HEAD of the worktree that its order names, whil
 test('a git that takes too long is said as one, and not by what it printed last; a checkout may take longer', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-git-'))
   ending.push(() => rmSync(folder, { recursive: true }))
-  writeFileSync(join(folder, 'git'), `#!/bin/sh\necho "Preparing worktree (new branch 'x')" >&2\nexec sleep $3\n`, { mode: 0o755 })
+  writeFileSync(
+    join(folder, 'git'),
+    `#!/bin/sh\n[ $1 = config ] && exit\necho "Preparing worktree (new branch 'x')" >&2\nfor last; do :; done\nexec sleep $last\n`,
+    { mode: 0o755 },
+  )
   const env = { PATH: `${folder}:${process.env.PATH}` }
   const asked = (git: Git, ...words: string[]) => git(folder, ...words).catch(({ message }) => message)
   expect(await asked(gitIn(env, 20_000, 500), 'worktree', 'add', '20')).toBe('git did not finish within 0.5 s')
@@ -191,7 +195,7 @@ test('a git that takes too long is said as one, and not by what it printed last;
   ])
 })
 
-test('a worktree that is whole is taken whatever became of the hook after its checkout, and one that is not is not', async () => {
+test('a worktree that is whole is taken whatever became of the git that made it, and one that is not is not; no hook is run', async () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'parley-git-')))
   ending.push(() => rmSync(folder, { recursive: true }))
   const home = join(folder, 'app')
@@ -211,12 +215,14 @@ test('a worktree that is whole is taken whatever became of the hook after its ch
     throw new GitFailed('killed')
   }
   expect(await make(halfway).catch(({ message }) => message)).toBe('killed')
-  for (const hook of ['exit 1', 'kill $PPID']) {
-    writeFileSync(join(home, '.git/hooks/post-checkout'), `#!/bin/sh\necho ran >> ${folder}/hooks\n${hook}\n`, { mode: 0o755 })
-    const { path } = await make(ask)
-    expect(readFileSync(join(path, 'a.txt'), 'utf8')).toBe('a')
+  const late: Git = async (at, ...words) => {
+    const answer = await ask(at, ...words)
+    if (words[1] === 'add') throw new GitFailed('killed once all was there')
+    return answer
   }
-  expect(readFileSync(join(folder, 'hooks'), 'utf8')).toBe('ran\nran\n')
+  writeFileSync(join(home, '.git/hooks/post-checkout'), `#!/bin/sh\ntouch ${folder}/hooked\nexit 1\n`, { mode: 0o755 })
+  for (const asked of [ask, late]) expect(readFileSync(join((await make(asked)).path, 'a.txt'), 'utf8')).toBe('a')
+  expect(existsSync(join(folder, 'hooked'))).toBe(false)
 })
 
 test('a worktree whose making was cut off is made anew, after the git that may still make it was ended; one that was made stays as it is', async () => {
@@ -224,12 +230,13 @@ test('a worktree whose making was cut off is made anew, after the git that may s
   ending.push(() => rmSync(folder, { recursive: true }))
   const home = join(folder, 'app')
   git(folder, 'init', '-q', '-b', 'main', home)
-  git(home, 'config', 'filter.slow.smudge', `test -e ${folder}/begun || { touch ${folder}/begun; sleep 60; }; cat`) // the first alone is slow
+  const slow = `test -e ${folder}/begun || { touch ${folder}/begun; sleep 60; }; cat` // the first alone
+  git(folder, 'config', '--file', '.gitconfig', 'filter.slow.smudge', slow)
   writeFileSync(join(home, '.gitattributes'), '*.txt filter=slow\n')
   writeFileSync(join(home, 'a.txt'), 'a')
   git(home, 'add', '.')
   git(home, '-c', 'user.email=a@example.org', '-c', 'user.name=A', 'commit', '-q', '-m', 'First')
-  const ask = gitIn(process.env)
+  const ask = gitIn({ ...process.env, HOME: folder })
   const repositories = [await repositoryAt(ask, home)]
   const order = { session_id: crypto.randomUUID(), repo_full_name: 'app', branch: 'one' }
   const path = join(folder, '.parley-worktrees', `app-one-${order.session_id.slice(0, 8)}`)

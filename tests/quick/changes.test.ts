@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { appendFileSync, linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeTask, changesSince } from '../../src/client/runner/changes.ts'
-import { gitIn } from '../../src/client/runner/git.ts'
+import { gitIn, stateOf } from '../../src/client/runner/git.ts'
 import { git } from '../support/runner.ts'
 
 let folder: string
@@ -50,4 +50,67 @@ test('of very many new files the lines of the first are counted, and all of them
   expect(changes!.added).toBeWithin(1_900, 2_001)
   const again = await beforeTask(ask, folder)
   expect(await changesSince(ask, folder, again)).toEqual({ files: 0, added: 0, removed: 0 })
+})
+
+// An agent that may edit files alone may write all of this.
+test('nothing that a repository’s own config names is run, and what the user’s names is', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'parley-programs-'))
+  const ran = join(home, 'ran')
+  const program = (name: string) => `echo ${name} >> ${ran}; cat`
+  mkdirSync(join(home, 'hooks'))
+  for (const hook of ['post-checkout', 'post-index-change', 'reference-transaction'])
+    writeFileSync(join(home, 'hooks', hook), `#!/bin/sh\necho ${hook} >> ${ran}\n`, { mode: 0o755 })
+  try {
+    git(home, 'init', '-q', '-b', 'main', 'app')
+    const app = join(home, 'app')
+    const file = (name: string, text: string) => writeFileSync(join(app, name), text)
+    file('own.txt', 'a\n')
+    file('users.txt', 'a\n')
+    file('.gitattributes', 'own.txt filter=own diff=own\nusers.txt filter=users\n')
+    git(app, 'init', '-q', 'sub') // as a submodule has it
+    file('sub/own.txt', 'a\n')
+    file('sub/.gitattributes', '* filter=sub\n')
+    git(join(app, 'sub'), 'add', '.')
+    git(join(app, 'sub'), '-c', 'user.name=Alex', '-c', 'user.email=alex@example.org', 'commit', '-qm', 'First')
+    git(join(app, 'sub'), 'config', 'filter.sub.clean', program('sub'))
+    git(app, '-c', 'advice.addEmbeddedRepo=false', 'add', '.')
+    git(app, '-c', 'user.name=Alex', '-c', 'user.email=alex@example.org', 'commit', '-qm', 'First')
+    const settings = ['filter.own.clean', 'filter.own.smudge', 'filter.own.process', 'filter.users.clean', 'filter.users.smudge']
+    for (const name of [...settings, 'core.fsmonitor', 'core.sshCommand', 'diff.external', 'diff.own.command', 'diff.own.textconv'])
+      git(app, 'config', name, program(name))
+    git(app, 'config', 'filter.own.required', 'true')
+    git(app, 'config', 'core.hooksPath', '../hooks')
+    git(app, 'config', 'include.path', '../more')
+    writeFileSync(join(app, 'more'), `[filter "more"]\n\tclean = "${program('more')}"\n`)
+    writeFileSync(join(home, '.gitconfig'), `[filter "users"]\n\tclean = "echo user >> ${ran}; cat"\n\tsmudge = cat\n`)
+    const asked = gitIn({ ...process.env, HOME: home, XDG_CONFIG_HOME: home, PARLEY_RUNNER_KEY: 'a key' })
+    const before = await beforeTask(asked, app)
+    for (const name of ['own.txt', 'users.txt', 'sub/own.txt']) file(name, 'b\n')
+    expect(await stateOf(asked, app)).toMatchObject({ branch: 'main', changed: 3 }) // with `more`
+    expect(await changesSince(asked, app, before)).toMatchObject({ files: 2, added: 2, removed: 2 })
+    await asked(app, 'worktree', 'add', '--quiet', '-b', 'side', '--', join(home, 'side'), 'HEAD')
+    expect(await stateOf(asked, join(home, 'side'))).toMatchObject({ branch: 'side', changed: 0 })
+    await asked(app, 'worktree', 'remove', '--', join(home, 'side'))
+    for (const [name, value] of Object.entries({ url: `ext::cp /dev/null ${join(home, 'fetched')}`, promisor: 'true' }))
+      git(app, 'config', `remote.evil.${name}`, value)
+    git(app, 'config', 'protocol.ext.allow', 'always')
+    writeFileSync(join(app, '.git/refs/heads/missing'), `${'1'.repeat(40)}\n`)
+    expect(await asked(app, 'rev-parse', '--verify', '--quiet', 'missing^{commit}').catch(() => 'none')).toBe('none')
+    expect(existsSync(join(home, 'fetched'))).toBe(false)
+    expect(new Set(readFileSync(ran, 'utf8').trim().split('\n'))).toEqual(new Set(['user']))
+    git(app, 'config', 'filter.a=b.clean', program('a=b'))
+    expect((await stateOf(asked, app)).changed).toBeUndefined()
+  } finally {
+    rmSync(home, { recursive: true, force: true })
+  }
+})
+
+test('git gets no key of the runner', async () => {
+  const bin = mkdtempSync(join(tmpdir(), 'parley-git-'))
+  writeFileSync(join(bin, 'git'), '#!/bin/sh\nenv\n', { mode: 0o755 })
+  const env = { PATH: `${bin}:${process.env.PATH}`, PARLEY_RUNNER_KEY: 'ca_run_1', GIT_DIR: '/elsewhere', LANG: 'C' }
+  const printed = await gitIn(env)(bin, 'rev-parse')
+  rmSync(bin, { recursive: true })
+  expect(printed).toContain('LANG=C')
+  expect(printed).not.toMatch(/PARLEY_|GIT_DIR=/)
 })

@@ -59,9 +59,12 @@ export const changesSince = async (git: Git, path: string, before: Before | unde
 const NONE = { added: 0, removed: 0 }
 const linesOf = ({ files }: Pick<Before, 'files'>, name: string): Lines => files.get(name) ?? (files.has(name) ? null : NONE)
 
+// Runs no program that the repository's config names, and goes into no submodule (git.ts).
+const DIFF = ['--numstat', '--no-renames', '--no-ext-diff', '--no-textconv', '--ignore-submodules=dirty', '-z']
+
 const filesSince = async (git: Git, path: string, head: string): Promise<Map<string, Lines>> => {
   const [known, fresh] = await Promise.all([
-    git(path, 'diff', '--numstat', '--no-renames', '--no-ext-diff', '-z', head, '--'),
+    git(path, 'diff', ...DIFF, head, '--'),
     git(path, 'ls-files', '--others', '--exclude-standard', '-z'),
   ])
   const files = new Map<string, Lines>()

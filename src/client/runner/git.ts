@@ -4,7 +4,9 @@ import { existsSync, lstatSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { sha256 } from '../../core/ids.ts'
 import { concurrencyLimit } from '../../core/runtime/concurrency-limit.ts'
+import { LISTING, namesProgram, NO_HOOKS, OUTSIDE, outsideSettings } from './git-config.ts'
 import { marked } from './processes.ts'
+import { cliEnvironment, type Environment } from './secrets.ts'
 
 const MOST_OUTPUT = 64 * 1024 * 1024
 const WITHIN_MS = 120_000
@@ -19,29 +21,40 @@ export class GitFailed extends Error {}
 export type Git = (folder: string, ...words: string[]) => Promise<string>
 
 /** `env`: the runner's. A hook or an alias of git that started the runner has set variables that would name another repository. */
-export const gitIn = (
-  env: Readonly<Record<string, string | undefined>>,
-  withinMs = WITHIN_MS,
-  checkoutWithinMs = CHECKOUT_WITHIN_MS,
-): Git => {
-  const isPlain = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined && !entry[0].startsWith('GIT_')
-  const plain = Object.fromEntries(Object.entries(env).filter(isPlain))
-  const own = { ...plain, LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' }
+export const gitIn = (env: Environment, withinMs = WITHIN_MS, checkoutWithinMs = CHECKOUT_WITHIN_MS): Git => {
+  const plain = Object.fromEntries(Object.entries(cliEnvironment(env)).filter(([name]) => !name.startsWith('GIT_')))
+  // A clone without all of its objects asks its origin for them, by what its config names: for new files alone, and over no other way.
+  const own = { ...plain, LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0', GIT_ALLOW_PROTOCOL: 'none' }
   const limited = concurrencyLimit(MOST_AT_ONCE)
-  const run = (folder: string, words: string[]) =>
+  const run = (folder: string, words: string[], [env, timeout]: [env: Record<string, string>, timeout: number] = [own, withinMs]) =>
     new Promise<string>((resolve, reject) => {
-      const [timeout, env] = isCheckout(words)
-        ? [checkoutWithinMs, marked(own, checkoutMark(words[words.indexOf('--') + 1]!))]
-        : [withinMs, own]
       execFile('git', words, { cwd: folder, env, maxBuffer: MOST_OUTPUT, timeout }, (error, out, err) => {
         if (error === null) return resolve(out.replace(/\n$/, ''))
         reject(new GitFailed(whyNot(error, err, timeout)))
       })
     })
-  return (folder, ...words) => limited('git', () => run(folder, words))
+  const settings = async (folder: string) => {
+    const inside = await run(folder, LISTING)
+    if (!namesProgram(inside)) return []
+    return outsideSettings(inside, await run(folder, LISTING, [{ ...own, ...OUTSIDE }, withinMs])) ?? refuseSettings(folder)
+  }
+  const asked = async (folder: string, words: string[]) => {
+    const before = [...NO_HOOKS, ...(readsFiles(words) ? await settings(folder) : [])]
+    if (!isCheckout(words)) return run(folder, [...before, ...words])
+    const env = marked({ ...own, GIT_ALLOW_PROTOCOL: 'http:https:ssh' }, checkoutMark(words[words.indexOf('--') + 1]!))
+    return run(folder, [...before, ...words], [env, checkoutWithinMs])
+  }
+  return (folder, ...words) => limited('git', () => asked(folder, words))
 }
 
-// A checkout, or its removal, goes through all files of a repository, and may run its hooks.
+const refuseSettings = (folder: string): never => {
+  throw new GitFailed(`The config of git in ${folder} names a program under a name with =, which cannot be switched off.`)
+}
+
+// Files go through filters.
+const readsFiles = (words: string[]): boolean => words[0] === 'status' || words[0] === 'diff' || isCheckout(words)
+
+// A checkout, or its removal, goes through all files of a repository.
 const isCheckout = ([command, what]: string[]): boolean => command === 'worktree' && (what === 'add' || what === 'remove')
 
 /** The mark of a git that makes or removes the worktree at this path: it may outlive the runner that has started it. */
@@ -115,8 +128,9 @@ export interface WorktreeState {
   changed: number | undefined
 }
 
-// Untracked files count as changes whatever `status.showUntrackedFiles` says: they are in no commit either way.
-const STATUS = ['status', '--porcelain=v2', '--branch', '-z', '--untracked-files=normal']
+// Untracked files count as changes whatever `status.showUntrackedFiles` says: they are in no commit either way. Of a submodule its commit
+// counts alone: to look at its files git would go by a config of its own.
+const STATUS = ['status', '--porcelain=v2', '--branch', '-z', '--untracked-files=normal', '--ignore-submodules=dirty']
 
 /** Where a worktree stands now. */
 export const stateOf = async (git: Git, path: string): Promise<WorktreeState> => {

@@ -203,7 +203,7 @@ const dropHalfMade = async (git: Git, home: string, path: string): Promise<void>
   await forgetLocked(git, home, path)
 }
 
-// git says no also where a hook fails, or does not end, that runs once all files are there.
+// git says no also where it is ended once all files are there.
 const isWhole = async (git: Git, path: string, home: string, branch: string): Promise<boolean> => {
   try {
     await existing(git, path, home, branch)

@@ -1,6 +1,7 @@
 // The protocol's corners, with an agent made for them: what it announces, and what it does on a prompt, is the test's.
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { addedDriver, builtInDrivers } from '../../../src/client/runner/drivers/drivers.ts'
 import { newStage, workOf, type Stage, type Task } from '../../support/drivers.ts'
@@ -30,7 +31,7 @@ let count = 100
 const call = (method, params) => { const id = count++; send({ id, method, params }); return new Promise((resolve) => waiting.set(id, resolve)) }
 const options = [{ optionId: 'y', name: 'Yes', kind: 'allow_once' }, { optionId: 'n', name: 'No', kind: 'reject_once' }]
 const ask = async (kind, title = kind) => {
-  const { result } = await call('session/request_permission', { sessionId: 's1', options, toolCall: { toolCallId: 'c-' + kind, title, kind, status: 'pending' } })
+  const { result } = await call('session/request_permission', { sessionId: 's1', options, toolCall: { toolCallId: 'c-' + kind, title, kind, status: 'pending', locations: [{ path: 'a.txt' }] } })
   return result.outcome.optionId ?? result.outcome.outcome
 }
 const failing = (code, message) => Object.assign(new Error(message), { code })
@@ -101,6 +102,75 @@ test.each([
     expect(task.asked).toHaveLength(answer === 'y' ? 0 : 1)
   },
 )
+
+test('where people accept edits, one is asked for that leaves the worktree, goes into a .git, or says no path', async () => {
+  const outside = mkdtempSync(join(tmpdir(), 'parley-outside-'))
+  mkdirSync(join(stage.folder, '.git/hooks'), { recursive: true })
+  mkdirSync(join(stage.folder, 'src'))
+  writeFileSync(join(stage.folder, 'src/a.txt'), '')
+  symlinkSync(outside, join(stage.folder, 'out'))
+  symlinkSync('.git', join(stage.folder, 'inner'))
+  symlinkSync(join(outside, 'none'), join(stage.folder, 'dangling'))
+  symlinkSync('src', join(stage.folder, 'by-link'))
+  const at = (path: string) => ({ locations: [{ path }] })
+  const own = (path: string) => join(stage.folder, path)
+  const plain = [
+    at('src/a.txt'),
+    at(own('src/new/b.txt')),
+    at(`file://${own('src/a b.txt')}`),
+    at('by-link/a.txt'),
+    at('.github/x.yml'),
+    at('.gitignore'),
+    { locations: [{ path: 'a.txt' }, { path: own('b.txt') }] },
+    { rawInput: { filepath: 'src/a.txt, src/b.txt', diff: '../x' } },
+    { content: [{ type: 'diff', path: own('a.txt'), newText: '/etc/passwd' }] },
+  ]
+  const asked = [
+    {},
+    { rawInput: { diff: 'x' } },
+    ...[
+      '.git/config',
+      own('.git/config'),
+      'src/.GIT/config',
+      `file://${own('.git/config')}`,
+      '.git',
+      '.',
+      own('.'),
+      'inner/config',
+      'src/.git./x',
+    ].map(at),
+    ...[
+      '../a.txt',
+      '/etc/passwd',
+      join(outside, 'a.txt'),
+      'out/a.txt',
+      'out/../a.txt',
+      'dangling',
+      '~/.bashrc',
+      'file:///etc/passwd',
+      'ssh://a/b',
+    ].map(at),
+    { locations: [{ path: 'a.txt' }, { path: '.git/config' }] },
+    { ...at('a.txt'), content: [{ type: 'diff', path: '.git/config', newText: '' }] },
+    { ...at('a.txt'), rawInput: { edits: [{ file_path: '.git/hooks/post-checkout' }] } },
+    { rawInput: { filepath: 'src/a.txt, .git/config' } },
+    { rawInput: { source: 'a.txt', destination: '.git/config' } },
+  ]
+  const told = { sessionUpdate: 'tool_call', toolCallId: 'before', title: 'Edit', kind: 'edit', status: 'pending', ...at('.git/config') }
+  const prompt = `
+    update(${JSON.stringify(told)})
+    const answers = []
+    for (const [i, more] of ${JSON.stringify([...plain, ...asked, { toolCallId: 'before', ...at('a.txt') }])}.entries()) {
+      const toolCall = { toolCallId: 'c' + i, title: 'Edit', kind: 'edit', status: 'pending', ...more }
+      answers.push((await call('session/request_permission', { sessionId: 's1', options, toolCall })).result.outcome.optionId)
+    }
+    say(answers.join(''))`
+  const task = run({ prompt }, { permissionMode: 'acceptEdits' }, () => ({ allow: false, message: undefined }))
+  const { answer } = await task.result
+  rmSync(outside, { recursive: true })
+  expect(answer).toBe('y'.repeat(plain.length) + 'n'.repeat(asked.length + 1))
+  expect(task.asked).toHaveLength(asked.length + 1)
+})
 
 const modes = (...ids: string[]) => ({ modes: { currentModeId: ids[0], availableModes: ids.map((id) => ({ id, name: id })) } })
 

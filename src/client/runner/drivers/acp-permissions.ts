@@ -3,6 +3,7 @@ import { callLine } from '../../../core/events/tool-call.ts'
 import { listOr, objectOr, textOr, type Json } from '../../../transcripts/json.ts'
 import type { Listener } from './driver.ts'
 import type { Updates } from './acp-updates.ts'
+import { stayInWorktree } from './edited-paths.ts'
 import { permissionOf, type PermissionRule } from './modes.ts'
 
 const READING = new Set(['read', 'search', 'think', 'fetch'])
@@ -12,6 +13,8 @@ interface Asking {
   listener: Listener
   updates: Updates
   permissionMode: string
+  /** The task's. */
+  folder: string
   /** The key of a call that only a person could answer: a plan to agree to. */
   onQuestion(key: string): void
 }
@@ -19,10 +22,10 @@ interface Asking {
 /** Answers session/request_permission. */
 export const answerPermission = async (
   { toolCall, options }: Json,
-  { listener, updates, permissionMode, onQuestion }: Asking,
+  { listener, updates, permissionMode, folder, onQuestion }: Asking,
 ): Promise<object> => {
   const call = objectOr(toolCall)
-  const { key, toolName, input, kind } = updates.asked(call)
+  const { key, toolName, input, kind, paths } = updates.asked(call)
   if (kind === 'switch_mode') {
     onQuestion(key)
     return CANCELLED
@@ -32,13 +35,22 @@ export const answerPermission = async (
       ({ allow }) => allow,
       () => false,
     )
-  return choice(listOr(options).map(objectOr), isOwnSession(call, kind) || (await isAllowed(permissionOf(permissionMode), kind, ask)))
+  const isPlainEdit = () => EDITING.has(kind) && stayInWorktree(folder, paths)
+  return choice(
+    listOr(options).map(objectOr),
+    isOwnSession(call, kind) || (await isAllowed(permissionOf(permissionMode), kind, isPlainEdit, ask)),
+  )
 }
 
-const isAllowed = (rule: PermissionRule, kind: string, ask: () => Promise<boolean>): boolean | Promise<boolean> => {
+const isAllowed = (
+  rule: PermissionRule,
+  kind: string,
+  isPlainEdit: () => boolean,
+  ask: () => Promise<boolean>,
+): boolean | Promise<boolean> => {
   if (rule === 'all') return true
   if (rule === 'deny') return READING.has(kind)
-  return rule === 'edits' && EDITING.has(kind) ? true : ask()
+  return (rule === 'edits' && isPlainEdit()) || ask()
 }
 
 // The tools of its own session: what it may do there is the hub's to decide. The title of a command is its text, which must not pass as one.

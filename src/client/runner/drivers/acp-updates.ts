@@ -3,6 +3,7 @@
 import { exitCodeIn, textOfBlocks, toolResponse } from '../../../transcripts/blocks.ts'
 import { isObject, listOr, nameOr, objectOr, shortId, textOr, wordOf, type Json } from '../../../transcripts/json.ts'
 import { runtime, type TraceEvent } from '../../../transcripts/trace-event.ts'
+import { pathsOfCall } from './edited-paths.ts'
 
 export type Report = (key: string, event: TraceEvent) => void
 
@@ -11,6 +12,8 @@ interface Call {
   /** The protocol's: read, edit, execute, other and so on. Empty: the agent has said none. */
   kind: string
   input: Json
+  /** That it names, in all its stages. */
+  paths: Set<string>
   reported: boolean
 }
 
@@ -53,9 +56,10 @@ export const newUpdates = (agent: string, report: Report) => {
   }
   const callOf = (update: Json): [string, Call] => {
     const id = shortId(wordOf(update.toolCallId))
-    const call = calls.get(id) ?? { toolName: nameOf(update), kind: '', input: {}, reported: false }
+    const call = calls.get(id) ?? { toolName: nameOf(update), kind: '', input: {}, paths: new Set<string>(), reported: false }
     call.kind = textOr(update.kind) ?? call.kind
     call.input = inputOf(update, call.input)
+    for (const path of pathsOfCall(update)) call.paths.add(path)
     calls.set(id, call)
     for (const oldest of calls.keys()) if (calls.size > CALLS_KEPT) calls.delete(oldest)
     return [id, call]
@@ -91,7 +95,7 @@ export const newUpdates = (agent: string, report: Report) => {
     asked(toolCall: Json) {
       const [id, call] = callOf(toolCall)
       reportCall(id, call)
-      return { key: `call/${id}`, toolName: call.toolName, input: call.input, kind: call.kind }
+      return { key: `call/${id}`, toolName: call.toolName, input: call.input, kind: call.kind, paths: [...call.paths] }
     },
     /** Drops what came so far: the agent repeated its past conversation. */
     begin(name: unknown) {

@@ -48,6 +48,7 @@ const run = (agent: AcpAgent, job: Job, listener: Listener, spawn: Spawn): Runni
     listener,
     updates,
     permissionMode: job.permissionMode,
+    folder: job.folder,
     onQuestion(key: string) {
       state.asked = key
       stop()
