@@ -1,3 +1,5 @@
+import { valueIn } from '../../src/core/lookup.ts'
+
 const FIELDS: Record<string, string> = {
   due_date: 'due date',
   owner_id: 'owner',
@@ -8,6 +10,6 @@ const FIELDS: Record<string, string> = {
 
 /** The fields that an approver changed, as a sentence lists them. */
 export const editedFields = (names: string[]): string => {
-  const [last, ...rest] = [...new Set(names.map((name) => FIELDS[name] ?? name))].reverse()
+  const [last, ...rest] = [...new Set(names.map((name) => valueIn(FIELDS, name) ?? name))].reverse()
   return rest.length === 0 ? last! : `${rest.reverse().join(', ')} and ${last}`
 }

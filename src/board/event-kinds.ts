@@ -1,6 +1,7 @@
 // The system events that the board writes into feeds. Claims, edits and notes are `runtime` events: they wake nobody.
 import type { EventKind, SystemEvent } from '../core/events/event-kinds.ts'
 import { quoted, titlesOf, whatCanBegin } from '../rooms/work/titles.ts'
+import { valueIn } from '../core/lookup.ts'
 
 const BY = { by: 'the name of the team, person or key' }
 const TITLE = { title: 'its title' }
@@ -54,7 +55,7 @@ export const eventKinds: readonly EventKind[] = [
     icon: 'resume',
     subject: 'team',
     saysWhy: true,
-    words: ({ title, reason }) => `${REASONS[String(reason)] ?? 'released'} ${quoted(title)}`,
+    words: ({ title, reason }) => `${valueIn(REASONS, String(reason)) ?? 'released'} ${quoted(title)}`,
     link: linkTo,
   },
   {

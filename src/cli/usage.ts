@@ -4,6 +4,7 @@ import { USAGE as archive } from './backup.ts'
 import { USAGE as imports } from './import.ts'
 import { USAGE as key } from './key.ts'
 import { USAGE as purge } from './purge.ts'
+import { valueIn } from '../core/lookup.ts'
 
 const ALONE = {
   migrate: 'Use it as: bun run db:migrate, which brings the database up to date',
@@ -13,7 +14,7 @@ const ALONE = {
 const USAGE: Record<string, string> = { ...ALONE, ...archive, import: imports, key, purge }
 
 /** What is told of a command whose words ask for help; undefined when they do not. */
-export const helpFor = (name: string, words: string[]): string | undefined => (words.includes('--help') ? USAGE[name] : undefined)
+export const helpFor = (name: string, words: string[]): string | undefined => (words.includes('--help') ? valueIn(USAGE, name) : undefined)
 
 /** Throws BadConfig when words follow a command that takes none. */
 export const takesNoWords = (name: keyof typeof ALONE, words: string[]): void => {

@@ -2,6 +2,7 @@
 // on its port by now.
 import { baseOfLink, isLoopback } from '../core/address.ts'
 import { Stop } from './machine.ts'
+import { valueIn } from '../core/lookup.ts'
 
 export interface Hub {
   /** The MCP link. */
@@ -61,7 +62,8 @@ export const whyNot = (error: unknown): string => {
   if (name === 'TimeoutError') return 'no answer in time'
   if (error instanceof SyntaxError) return NOT_PARLEY
   const why = cause?.code ?? cause?.message ?? code ?? message
-  return MEANS[why] ? `${MEANS[why]}: ${why}` : why
+  const means = valueIn(MEANS, why)
+  return means ? `${means}: ${why}` : why
 }
 
 const CUT_OFF = 'it ended the connection without an answer; perhaps it wants https'

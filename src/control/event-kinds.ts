@@ -1,5 +1,6 @@
 // The system events that control writes into feeds.
 import type { EventKind } from '../core/events/event-kinds.ts'
+import { valueIn } from '../core/lookup.ts'
 
 const ENDS: Record<string, string> = {
   concluded: 'is concluded',
@@ -21,7 +22,7 @@ export const eventKinds: readonly EventKind[] = [
     },
     summary: 'a task of a child session ended',
     icon: 'flag',
-    words: ({ title, status }) => `${String(title)} ${ENDS[String(status)] ?? String(status)}`,
+    words: ({ title, status }) => `${String(title)} ${valueIn(ENDS, String(status)) ?? String(status)}`,
     link: ({ session_id }) => linkTo(session_id),
   },
   {

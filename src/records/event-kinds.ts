@@ -2,13 +2,14 @@
 import { cutText } from '../core/budget.ts'
 import type { EventKind, SystemEvent } from '../core/events/event-kinds.ts'
 import { whatCanBegin } from '../rooms/work/titles.ts'
+import { valueIn } from '../core/lookup.ts'
 
 const ABOUT = { proposal_id: 'which', proposal_type: '`action` or `decision`', title: 'its title' }
 const BY = { by: 'whose doing' }
 const TO = { to: "the proposer's handle" }
 
 const WHAT: Record<string, string> = { action: 'an action item', decision: 'a decision' }
-const what = ({ proposal_type }: SystemEvent) => WHAT[String(proposal_type)] ?? 'something'
+const what = ({ proposal_type }: SystemEvent) => valueIn(WHAT, String(proposal_type)) ?? 'something'
 const quoted = ({ title }: SystemEvent) => `“${String(title)}”`
 // Cuts the feedback: the proposal's card has all of it.
 const withFeedback = (words: string, { feedback }: SystemEvent) =>

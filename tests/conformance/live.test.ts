@@ -182,6 +182,36 @@ onOneEngine((parley) => {
     await on.cancel()
   })
 
+  test('a session that cannot be shown keeps no other from its pages, and is logged once', async () => {
+    const { database, logged } = parley()
+    const broken = await begin()
+    const whole = await begin()
+    const [one, other] = [framesOf(await broken.open('?after=0')), framesOf(await whole.open('?after=0'))]
+    await Promise.all([one.next(), other.next()])
+    await database.query(`update sessions set agentic_tool = 'x', agent_status = 'idle', permission_mode = 'default' where id = $1`, [
+      broken.id,
+    ])
+    await database.query(
+      `insert into agents (session_id, root_session_id, team_id, context_files, mcp_servers) values ($1, $1, $1, '[]', '[]')`,
+      [broken.id],
+    )
+    await database.query(
+      `insert into tasks (id, session_id, message_id, status, mode, prompt, prompted_by, start_sequence, turn, error)
+      values ($1, $1, $1, 'failed', 'continue', '', '{}', 1, 1, '{"code": "x", "message": {"not": "a text"}}')`,
+      [broken.id],
+    )
+    const warnings = () => logged.filter((line) => line.includes('a watched session cannot be shown') && line.includes(broken.id)).length
+    for (const text of ['# Plan', 'more']) {
+      await soon('it is logged', () => warnings() === 1)
+      await done(whole.alex('append_to_session_doc', { text }))
+      while (!(await other.next())!.data.includes('#written'));
+    }
+    expect(warnings()).toBe(1)
+    await database.query(`update tasks set error = null where id = $1`, [broken.id])
+    while (!(await one.next())!.data.includes('id="agent"'));
+    await Promise.all([one.cancel(), other.cancel()])
+  })
+
   test('viewers that take nothing are cut once a megabyte lies there for each, and what they missed is still to be had', async () => {
     const { alex, open } = await begin()
     const idle = await Promise.all(Array.from({ length: IDLE_VIEWERS }, async () => framesOf(await open('?after=1'))))

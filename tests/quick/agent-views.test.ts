@@ -2,6 +2,10 @@
 import { expect, test } from 'bun:test'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { PermissionCard } from '../../components/agents/permission-card.tsx'
+import { editedFields } from '../../components/parts/edited-fields.ts'
+import { sourceName } from '../../components/parts/source.ts'
+import { eventKinds as workKinds } from '../../src/board/event-kinds.ts'
+import { agentName } from '../../src/control/runner/events.ts'
 import { callLine } from '../../src/core/events/tool-call.ts'
 import { AgentLine } from '../../components/agents/agent-line.tsx'
 import type { WatchedAgent, WatchedRequest, WatchedTask } from '../../src/stores/control/watched.ts'
@@ -63,6 +67,9 @@ test.each([
   ['The runner went away · 1 min 14 s', { status: 'failed', ...ended, error: { code: 'runner_lost', message: '' } }],
   ['No runner took it', { status: 'failed', started_at: null, ended_at: ago(1), error: { code: 'no_runner', message: '' } }],
   ['It failed · 1 min 14 s', { status: 'failed', ...ended, error: { code: 'something_new', message: '' } }],
+  ...['__proto__', 'constructor'].map(
+    (code) => ['It failed · 1 min 14 s', { status: 'failed', ...ended, error: { code, message: '' } }] as [string, Partial<WatchedTask>],
+  ),
   ['Interrupted · 1 min 14 s', { status: 'interrupted', ...ended }],
   [
     'Asks a question · 1 min 14 s',
@@ -217,4 +224,14 @@ test('a card shows a command with its line breaks and whole, and all of a call t
   expect(shown('permissions', null, 'may raise')).toMatchObject({ text: 'may raise', call: undefined })
   const html = renderToStaticMarkup(PermissionCard({ card: shown('Bash', { command: hidden }, 'Bash: ls') }))
   expect(html).toContain('<details open="">'.slice(0, -1))
+})
+
+test('a word from outside is looked up among ours alone', () => {
+  for (const word of ['constructor', '__proto__', 'toString']) {
+    expect(agentName(word)).toBe(word)
+    expect(sourceName(word)).toBe(word)
+    expect(editedFields([word, 'due_date'])).toBe(`${word} and due date`)
+    expect(workKinds.find(({ name }) => name === 'work_released')!.words({ title: 'It', reason: word })).toBe('released “It”')
+  }
+  expect([agentName('codex'), agentName(null), sourceName('codex')]).toEqual(['Codex', 'Agent', 'Codex'])
 })

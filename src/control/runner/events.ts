@@ -9,6 +9,7 @@ import { op, runnerRoute, taskId } from '../schemas.ts'
 import { appendToTask, eventIdIn, type TaskEvent } from '../tasks/task-log.ts'
 import { taskSubject, type LockedTask } from '../tasks/task-subject.ts'
 import { RUNNER, runnerId, stillRunner } from './schemas.ts'
+import { valueIn } from '../../core/lookup.ts'
 
 const MOST_EVENTS = 200
 const BODY_BYTES = 4 * 1024 * 1024
@@ -58,10 +59,8 @@ const eventFrom =
     model,
   })
 
-const NAMES: Record<string, string> = AGENT_NAMES
-
 /** What an agent is called on the roster and in its trace. */
-export const agentName = (agenticTool: string | null): string => NAMES[agenticTool ?? ''] ?? agenticTool ?? 'Agent'
+export const agentName = (agenticTool: string | null): string => valueIn(AGENT_NAMES, agenticTool ?? '') ?? agenticTool ?? 'Agent'
 
 /** The task that a runner's call is about, which is running and is this runner's; 409 otherwise. */
 export const ownTask = async (context: Context, runnerId: string): Promise<LockedTask> => {

@@ -4,6 +4,7 @@ import { lasted } from '../../../components/parts/lasted.ts'
 import { callLine } from '../../core/events/tool-call.ts'
 import type { WatchedTask } from '../../stores/control/watched.ts'
 import { usageWords } from './usage.ts'
+import { valueIn } from '../../core/lookup.ts'
 
 export const taskItem = (task: WatchedTask, now: number): TaskItem => {
   const { sequence, session_id: session, turn, status, by_agent, error, interrupted_by } = task
@@ -57,7 +58,7 @@ const FAILURES: Record<string, string> = {
   agent_failed: 'The agent failed',
   worktree_gone: 'Its worktree is gone',
 }
-const failureOf = ({ error }: WatchedTask): string => FAILURES[error?.code ?? ''] ?? 'It failed'
+const failureOf = ({ error }: WatchedTask): string => valueIn(FAILURES, error?.code ?? '') ?? 'It failed'
 
 const leftBehind = ({ changes, usage }: WatchedTask): string[] => [
   ...(changes && changes.files > 0

@@ -16,6 +16,7 @@ import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
 import { fragment, seeOther, type Site } from '../respond.tsx'
 import { approvalPageWith, proposalViewOf } from './approval.tsx'
 import { afterCard, placeBefore } from './came-from.ts'
+import { valueIn } from '../../core/lookup.ts'
 
 type Values = Record<string, string>
 
@@ -105,7 +106,7 @@ const problemIn = (error: ErrorBody): Problem => {
   const named = String(error.details.field ?? '').replace(/^edits\./, '')
   const { text, signIn } = problemOf(error)
   return {
-    field: named === '' || named === 'edits' ? undefined : (FIELDS[named] ?? named),
+    field: named === '' || named === 'edits' ? undefined : (valueIn(FIELDS, named) ?? named),
     text: text.replace(/edits\.\w+: /gi, ''),
     ...(signIn && { signIn }),
   }

@@ -2,10 +2,11 @@
 import { BOARD_KIND } from '../../board/append-events.ts'
 import { describeError } from '../../core/runtime/log.ts'
 import { pause } from '../../core/runtime/pause.ts'
-import { rostersOf } from '../../stores/members.ts'
+import { rostersOf, type RosterRow } from '../../stores/members.ts'
 import { sessionsWithDocs } from '../../stores/live-state.ts'
-import { readAgents } from '../agents/rows.ts'
+import { readAgents, type AgentRows } from '../agents/rows.ts'
 import type { Site } from '../respond.tsx'
+import type { SessionWithDoc } from '../session/state.ts'
 import { Hub } from './hub.ts'
 
 const SWEEP_EVERY_MS = 1_000
@@ -15,6 +16,7 @@ export type Hubs = ReturnType<typeof createHubs>
 export const createHubs = ({ services, eventKinds: kinds, waiting }: Pick<Site, 'services' | 'eventKinds' | 'waiting'>) => {
   const opening = new Map<string, Promise<Hub>>()
   const open = new Map<string, Hub>()
+  const broken = new WeakSet<Hub>()
   let sweeping = false
   services.onTopic(BOARD_KIND, (sessionId) => open.get(sessionId)?.boardMoved())
 
@@ -34,6 +36,19 @@ export const createHubs = ({ services, eventKinds: kinds, waiting }: Pick<Site, 
     return made
   }
 
+  // What cannot be shown of one session keeps no other from its pages, and is logged once for as long as it lasts.
+  const update = (row: SessionWithDoc, teams: RosterRow[], agent: AgentRows) => {
+    const hub = open.get(row.session.id)
+    if (!hub) return
+    try {
+      hub.update(row, teams, agent)
+      broken.delete(hub)
+    } catch (error) {
+      if (!broken.has(hub)) services.log('warn', 'a watched session cannot be shown', { session: row.session.id, ...describeError(error) })
+      broken.add(hub)
+    }
+  }
+
   // Three statements, however many sessions are watched, and a few more while one of them has an agent.
   const sweep = async () => {
     sweeping = true
@@ -50,7 +65,7 @@ export const createHubs = ({ services, eventKinds: kinds, waiting }: Pick<Site, 
           (id) => open.get(id)?.agent,
         )
         await waiting.read()
-        for (const row of rows) open.get(row.session.id)?.update(row, teams.get(row.session.id) ?? [], agents(row.session.id))
+        for (const row of rows) update(row, teams.get(row.session.id) ?? [], agents(row.session.id))
       } catch (error) {
         services.log('warn', 'reading watched sessions failed; retrying', describeError(error))
       }

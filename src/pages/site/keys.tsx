@@ -20,6 +20,7 @@ import { runnerCommand } from '../agents/runner-command.ts'
 import { assertActor, problemOf } from '../forms/perform-as-person.ts'
 import { formOf, valuesOf } from '../form.ts'
 import { frameOf, page, seeOther, toSignIn, type Site } from '../respond.tsx'
+import { valueIn } from '../../core/lookup.ts'
 
 const LISTED = 100
 const FIELDS = ['name', 'scope', 'session_id']
@@ -34,7 +35,7 @@ const ABOUT: Record<(typeof MADE_BY_PEOPLE)[number], string> = {
 export const keysPage = async (c: Http, site: Site): Promise<Response> => {
   if (!personOf(c, site.services)) return toSignIn(c, site)
   assertActor(c, site)
-  const notice = NOTICES[c.req.query('done') ?? '']
+  const notice = valueIn(NOTICES, c.req.query('done') ?? '')
   return render(c, site, notice === undefined ? {} : { notice })
 }
 

@@ -12,6 +12,7 @@ import type { Driver, Job, Listener, Result, Running, Spawn } from './driver.ts'
 import { METHOD_NOT_FOUND, RpcError, startPeer, type Peer } from './json-rpc.ts'
 import { promptOf } from './prompt.ts'
 import { printed, report } from './trace.ts'
+import { valueIn } from '../../../core/lookup.ts'
 
 const QUIET_MS = 3_000 // some adapters stay once their input has ended
 const INTERRUPTED_MS = 300 // Gemini CLI stays after an interrupt
@@ -124,7 +125,7 @@ const conclude = (name: string, job: Job, state: State, { answer, lastMessage }:
   if (reason === 'end_turn') return { ...known, status: 'completed', ...(answer !== undefined && { answer }) }
   if (interrupted || reason === 'cancelled') return { ...known, status: 'interrupted' }
   if (refusal) return { ...known, ...failed(`${name}: ${refusal.message}`) }
-  return { ...known, ...failed(ended ? (STOPS[wordOf(reason)] ?? `${name} stopped: ${wordOf(reason)}.`) : silentEnd(name, gone)) }
+  return { ...known, ...failed(ended ? (valueIn(STOPS, wordOf(reason)) ?? `${name} stopped: ${wordOf(reason)}.`) : silentEnd(name, gone)) }
 }
 
 const STOPS: Record<string, string> = {
