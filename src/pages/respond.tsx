@@ -103,13 +103,19 @@ export const frameOf = (c: Http, { services, assets, waiting }: Site): Frame => 
 export const localPath = (path: string | undefined): string =>
   path && /^\/(?![/\\])[^\\\s\p{Cc}]*$/u.test(path) && !path.startsWith('/sign-in') ? path : '/'
 
-/** Redirects to another page: after a form was handled, or because the page asked for is not for this reader. */
-export const seeOther = (c: Http, path: string) => c.body(null, 303, { location: path, 'cache-control': 'no-store' })
+/** An address as a header carries it: ASCII that can be seen. */
+export const inHeader = (path: string): string => path.toWellFormed().replace(/[^!-~]+/g, encodeURIComponent)
 
-/** Leads to the sign-in page, which leads back here. htmx would put the page that a redirect leads to into its own. */
+/** Redirects to another page: after a form was handled, or because the page asked for is not for this reader. */
+export const seeOther = (c: Http, path: string) => c.body(null, 303, { location: inHeader(path), 'cache-control': 'no-store' })
+
+/** The same for htmx, which would put the page that a redirect leads to into its own. */
+export const leadTo = (c: Http, path: string) => c.body('', 200, { 'hx-redirect': inHeader(path), 'cache-control': 'no-store' })
+
+/** Leads to the sign-in page, which leads back here. */
 export const toSignIn = (c: Http, site: Site) => {
   const path = `/sign-in?next=${encodeURIComponent(frameOf(c, site).path)}`
-  return c.req.header('hx-request') ? c.body(null, 200, { 'hx-redirect': path, 'cache-control': 'no-store' }) : seeOther(c, path)
+  return c.req.header('hx-request') ? leadTo(c, path) : seeOther(c, path)
 }
 
 /** Whether a person's browser asks, and not a program. */

@@ -159,10 +159,11 @@ export const pageRoutes = (site: Site) => {
 
 // An id that was copied in capitals, as some programs show it, leads to the session's page, as it does over REST.
 const inSmallLetters: MiddlewareHandler<Env> = async (c, next) => {
-  const [, , id = ''] = c.req.path.split('/')
+  const { pathname, search } = new URL(c.req.url)
+  const [, , id = ''] = pathname.split('/')
   const small = id.toLowerCase()
   if (small === id || !isUuid(small.replace(/\.md$/, ''))) return next()
-  return seeOther(c, c.req.path.replace(id, small) + new URL(c.req.url).search)
+  return seeOther(c, pathname.replace(id, small) + search)
 }
 
 const sessionOf = (c: Http) => c.req.param('id')!.replace(/\.md$/, '')

@@ -155,7 +155,7 @@ throughEveryDoor((call, parley, transport) => {
 onOneEngine((parley) => {
   test('an address of a page whose id was copied in capitals leads to the page', async () => {
     const { id } = await room(viaRest(parley()))
-    for (const rest of ['', '.md', '/history', '/board?all=1'])
+    for (const rest of ['', '.md', '/history', '/board?all=1', '/%0d%0aX:1', '/%E6%BC%A2', '/a%2Fb?x=%0A'])
       expect((await parley().send(`/sessions/${id.toUpperCase()}${rest}`)).headers.get('location')).toBe(`/sessions/${id}${rest}`)
     expect((await parley().send('/sessions/NEW')).status).toBe(404)
   })

@@ -151,6 +151,26 @@ onOneEngine((parley) => {
     await expect(linkForPerson(served.services, `Alex ${alex.token}`)).rejects.toMatchObject({ code: 'secret_in_text' })
   })
 
+  test('whoever was led here leaves for where they came from, though its address had a credential or signs of another script', async () => {
+    const served = await chosen()
+    const { alex } = await room(viaRest(served))
+    for (const [path, back] of [
+      [`/search?q=${alex.token}`, `/search?q=${alex.handle}%E2%80%A6`],
+      ['/search?q=%E6%BC%A2', '/search?q=%E6%BC%A2'],
+    ] as const) {
+      const next = new URL((await served.send(path, { headers: HTML })).headers.get('location')!, BASE).searchParams.get('next')!
+      const body = new URLSearchParams({ key: CHOSEN.OPERATOR_KEY, name: 'Robin', next }).toString()
+      const entered = await form(served, '', {}, { body })
+      expect([entered.status, entered.headers.get('location'), isIn(entered)]).toEqual([303, back, true])
+      const at = `/sign-in?key=${encodeURIComponent(CHOSEN.OPERATOR_KEY)}&name=Robin&next=${encodeURIComponent(next)}`
+      const arrived = await served.send(at, { headers: { ...HTML, ...from('cross-site', 'navigate', 'document') } })
+      expect([arrived.status, arrived.headers.get('refresh')]).toEqual([200, `0; url=${back}`])
+    }
+    const path = '/sessions/%E6%BC%A2%0D%0A/board/new'
+    const dialog = await parley().send(path, { headers: { ...HTML, 'hx-request': 'true' } })
+    expect([dialog.status, dialog.headers.get('hx-redirect')]).toEqual([200, path])
+  })
+
   test('the page says where the key is from: chosen, or made here', async () => {
     const said = async (served: Served) => (await served.send('/sign-in', { headers: HTML })).text()
     expect(await said(await chosen())).toMatch(/The key is the <code[^>]*>OPERATOR_KEY<\/code>/)

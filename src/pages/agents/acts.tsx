@@ -15,7 +15,7 @@ import { assertActor, nextIdempotencyKey, performAsPerson, problemOf } from '../
 import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
 import { pageOfForm } from '../approvals/came-from.ts'
 import { partial } from '../live/partial.ts'
-import { fragment, frameOf, htmlResponse, page, seeOther, type Site } from '../respond.tsx'
+import { fragment, frameOf, htmlResponse, leadTo, page, seeOther, type Site } from '../respond.tsx'
 import { promptBoxOf } from './prompt-box.ts'
 
 type Values = Record<string, string>
@@ -39,7 +39,7 @@ export const submitPrompt = async (c: Http, site: Site): Promise<Response> => {
   const error = outcome.ok ? undefined : outcome.error
   const elsewhere = outcome.ok && outcome.data.session_id !== sessionId ? `/sessions/${String(outcome.data.session_id)}` : undefined
   if (c.req.header('hx-request')) {
-    if (elsewhere) return c.body('', 200, { 'hx-redirect': elsewhere })
+    if (elsewhere) return leadTo(c, elsewhere)
     const box = await boxAfter(site, sessionId, values, error)
     return fragment(c, <PromptBox {...box} />, error && STATUS[error.code])
   }

@@ -6,7 +6,7 @@ import { STATUS, type ErrorBody } from '../../core/errors.ts'
 import { actorOf, personOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
 import type { Outcome } from '../../operations/context.ts'
-import { fragment, frameOf, page, seeOther, toSignIn, type Site } from '../respond.tsx'
+import { fragment, frameOf, leadTo, page, seeOther, toSignIn, type Site } from '../respond.tsx'
 import { assertActor, nextIdempotencyKey } from './perform-as-person.ts'
 
 export interface ShownForm extends Pick<FormView, 'title' | 'about' | 'submit' | 'action' | 'back'> {
@@ -19,7 +19,7 @@ export interface ShownForm extends Pick<FormView, 'title' | 'about' | 'submit' |
 /** GET: the form, as a page; for htmx as the content of a dialog. */
 export const formFor = async (c: Http, site: Site, form: () => Promise<ShownForm>): Promise<Response> => {
   // Somebody who may not act gets a page that says so, not a dialog.
-  if (c.req.header('hx-request') && !actorOf(c, site.services)) return c.body(null, 200, { 'hx-redirect': c.req.path })
+  if (c.req.header('hx-request') && !actorOf(c, site.services)) return leadTo(c, new URL(c.req.url).pathname)
   if (!personOf(c, site.services)) return toSignIn(c, site)
   assertActor(c, site)
   return render(c, site, await form(), crypto.randomUUID())
@@ -41,7 +41,8 @@ export interface Answer {
 export const answerForm = async (c: Http, site: Site, outcome: Outcome, answer: Answer): Promise<Response> => {
   const { idempotencyKey, problem, leadsTo, dialogLeadsTo, form } = answer
   const dialog = c.req.header('hx-request') !== undefined
-  if (outcome.ok) return dialog ? c.body('', 200, dialogLeadsTo ? { 'hx-redirect': dialogLeadsTo } : undefined) : seeOther(c, leadsTo)
+  if (outcome.ok && !dialog) return seeOther(c, leadsTo)
+  if (outcome.ok) return dialogLeadsTo ? leadTo(c, dialogLeadsTo) : c.body('', 200)
   const { error } = outcome
   return render(c, site, await form(), nextIdempotencyKey(idempotencyKey, error), problem(error), STATUS[error.code])
 }

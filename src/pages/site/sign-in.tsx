@@ -22,10 +22,9 @@ import { linkState, type LinkState } from '../../stores/people.ts'
 import { Allowance } from '../../doors/http/allowance.ts'
 import { personOf, roleByKey, setSignIn, signIn, signInName, signOut } from '../../doors/http/cookies.ts'
 import { endSubscription } from '../../doors/http/push-subscription-cookie.ts'
-import type { Env, Http } from '../../doors/http/http.ts'
+import { methodNotAllowed, type Env, type Http } from '../../doors/http/http.ts'
 import { addressOf } from '../../doors/http/origin.ts'
-import { methodNotAllowed } from '../../doors/http/http.ts'
-import { frameOf, localPath, page, seeOther, type Site } from '../respond.tsx'
+import { frameOf, inHeader, localPath, page, seeOther, type Site } from '../respond.tsx'
 import { formOf } from '../form.ts'
 
 const TRIES_A_MINUTE = 10
@@ -130,7 +129,7 @@ export const signInRoutes = (site: Site) => {
   function arrived(c: Http, next: string) {
     if (c.req.header('sec-fetch-site') !== 'cross-site') return seeOther(c, next)
     return page(c, <SignedInPage frame={frameOf(c, site)} next={next} />, 200, {
-      refresh: `0; url=${next}`,
+      refresh: `0; url=${inHeader(next)}`,
       'referrer-policy': 'no-referrer', // the page's address holds the key
     })
   }
