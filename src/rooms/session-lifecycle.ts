@@ -10,7 +10,7 @@ import { setClosed, setMetadata, type Session } from '../stores/sessions.ts'
 import { withConclusion } from './document/conclusion.ts'
 import { writeDoc } from './document/doc-write.ts'
 import { appendToParent } from './append-to-parent.ts'
-import { authorOf, convenerOnly, isConvener } from './who-may.ts'
+import { authorOf, convenerOnly, convenerReopens } from './who-may.ts'
 import { notifyPeople } from '../notices/notify-people.ts'
 import { existingSession, refuseArchived, refuseUnknownSession, writableSession } from './preconditions.ts'
 import { description, DOC_BODY_BYTES, op, reason, docText, sessionId, time, title, version } from './schemas.ts'
@@ -193,11 +193,7 @@ export const reopenSession = op({
   async run(context, input) {
     const session = context.session!
     refuseArchived(session)
-    if (context.caller.kind === 'team' && !isConvener(context, session))
-      refuse(
-        'forbidden',
-        'Only the convener or a signed-in person can reopen a session. To continue in a new one, call create_session with resume_from.',
-      )
+    convenerReopens(context, session)
     if (session.status === 'active') refuse('conflict', 'This session is already open: go on with a message to it.')
     await setClosed(context.queries, session.id, false)
     const { at } = await context.append(input.session_id, { event: 'session_reopened', by: authorOf(context).name, reason: input.reason })

@@ -29,3 +29,12 @@ export const convenerOnly = (context: Context, session: Session, act: 'conclude'
     `On this server only the convener or a signed-in person may do this (CONVENER_ONLY=${acts.join(',')}). Ask the convener in the feed, or a person; if it has left, transfer_convener makes another team the convener.`,
   )
 }
+
+/** Refuses to reopen a session to every team but its convener. */
+export const convenerReopens = (context: Context, session: Session) => {
+  if (context.caller.kind === 'team' && !isConvener(context, session))
+    refuse(
+      'forbidden',
+      'Only the convener or a signed-in person can reopen a session. To continue in a new one, call create_session with resume_from.',
+    )
+}
