@@ -31,7 +31,7 @@ import { refuseBeyondEnd, refuseItsAgent, existingSession } from './precondition
 import { releaseOnLeaving } from './work/released-work.ts'
 import { cursor, holder, op, participant, sessionId, teamName, time } from './schemas.ts'
 import { wakeCommand, wakeField } from './wake-command.ts'
-import { aroundSince, lastSeenMs, statusOf } from './status.ts'
+import { aroundSince, lastSeenMs, seenCursorOf, statusOf } from './status.ts'
 import { team } from './team-caller.ts'
 
 /** With a valid token of this session the same team is returned; any other token is ignored, and a new team joins. An invitation that
@@ -246,7 +246,3 @@ export const participantOf = (
   is_convener: row.teamId === session.convenerTeamId,
   last_seen_cursor: seenCursorOf(services, row),
 })
-
-/** Up to where the team has read the feed. What a wait has handed it last is not counted yet: the answer may have been lost. */
-const seenCursorOf = ({ presence }: Services, { teamId, lastSeenCursor }: Participant) =>
-  Math.max(lastSeenCursor, presence.of(teamId)?.seenCursor ?? 0)
