@@ -14,7 +14,7 @@ import { refuseUnknown, recognise } from '../transcripts/recognise.ts'
 import { linesOf, LONGEST_LINE, type Line } from '../transcripts/lines.ts'
 import { peekable, skip, tailLength, tailOf, type TranscriptSource } from './source.ts'
 import { cutMark } from '../transcripts/storable.ts'
-import { identified, sessionIdOf, importProgressOf, Writer, type IdentifiedEvent, type ImportProgress } from './writer.ts'
+import { identified, sessionIdOf, importProgressOf, Writer, type IdentifiedEvent, type ImportProgress, type RefuseEnded } from './writer.ts'
 
 export interface SkippedLine {
   line: number
@@ -40,7 +40,12 @@ const SKIPPED_REPORTED = 1000
 const START = { bytes: 0, lines: 0, open: false, tail: '' }
 
 /** Imports a transcript, or what is new in one that was imported before. `parent`: the session that it belongs to. */
-export const importTranscript = async (services: Services, source: TranscriptSource, parent?: string): Promise<ImportReport> => {
+export const importTranscript = async (
+  services: Services,
+  source: TranscriptSource,
+  parent?: string,
+  refuseEnded: RefuseEnded = async () => {},
+): Promise<ImportReport> => {
   const stream = peekable(source.read(0))
   const begun =
     (await readHead(stream, source.name, HEAD_BYTES)) ?? (await readHead(stream, source.name, LONGEST_LINE + 1)) ?? refuseUnknown()
@@ -55,7 +60,7 @@ export const importTranscript = async (services: Services, source: TranscriptSou
   const progress = await importProgressOf(services.database, sessionId)
   // A document leaves no place from which its lines go on: Gemini CLI may have written both.
   const again = progress.batches > 0 && progress.bytes === 0
-  const writer = new Writer(services, sessionId, recognised, parent, again)
+  const writer = new Writer(services, sessionId, recognised, parent, again, refuseEnded)
   const reading = new TranscriptReader(writer, document ? { ...progress, ...START, memory: newMemory() } : progress, document)
   if (document) await reading.all(elementsOf(stream.whole()))
   else if (progress.bytes === 0) await reading.all(linesOf(stream.whole(), progress))
@@ -66,6 +71,7 @@ export const importTranscript = async (services: Services, source: TranscriptSou
     const onwards = await afterTail(rest, progress.tail)
     if (onwards) await reading.all(linesOf(onwards, progress))
   }
+  if (parent !== undefined) await refuseEnded(services.database)
   // Also when nothing was new. Another import may have tied it meanwhile.
   if (parent !== undefined && !(await setParent(services.database, sessionId, parent))) refuse('conflict', ANOTHERS)
   const session = await sessionById(services.database, sessionId)

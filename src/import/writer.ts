@@ -35,6 +35,9 @@ export interface IdentifiedEvent extends TraceEvent {
   json: string
 }
 
+/** Refuses to go on once the sign-in or key that the import came with has ended. */
+export type RefuseEnded = (queries: Queries) => Promise<void>
+
 const BATCH_MAY_TAKE_MS = 30_000
 
 /** Ids are hashes of the transcript's identity and the event's key, so that they are the same at every import. */
@@ -66,6 +69,7 @@ export class Writer {
     readonly recognised: Recognised,
     readonly parent: string | undefined,
     readonly again: boolean, // it was imported before, and is read from its beginning
+    readonly refuseEnded: RefuseEnded,
   ) {}
 
   /** Writes the events that are not in the log yet, and saves that the transcript has been read up to `read`. */
@@ -80,6 +84,7 @@ export class Writer {
   async #within(tx: Queries, batch: IdentifiedEvent[], read: ImportProgress) {
     if (read.batches === 0) await lockText(tx, this.sessionId) // there may be no row to lock yet
     const found = await lockSession(tx, this.sessionId)
+    await this.refuseEnded(tx)
     const session = found?.purgedAt === null ? found : await this.#begin(tx, batch, read.memory, found)
     const { events, turn, on, off } = numbered(session, await unknownOf(tx, batch, this.again), read.turn)
     const { bytes, lines, tail, batches, open, memory } = read

@@ -13,27 +13,34 @@ const waitingFor = (time: string) => `(select set_config('lock_timeout', ${time}
 // Posts of any sessions, each checked by the database. The steps, top down:
 //   seen      where the logs ended when the statement began, which is the state that all other steps see
 //   heads     locks the sessions in id order (no deadlock between batches); counters and clock are read once the lock is held
-//   checked   the outcome of each post: a replay first, then the team's presence, then a session that is closed or archived, then what the
-//             poster has not read. Posts to a log that grew while its lock was waited for are 'moved', and not decided: a team may have left in between, and this
-//             statement would not see it
+//   good_…    the posts' sign-ins and keys that have not ended: locked after the sessions, so that their rows are read as they are by then
+//   checked   the outcome of each post: a replay first, then the team's presence and the sign-in or key, then a session that is closed or
+//             archived, then what the poster has not read. Posts to a log that grew while its lock was waited for are 'moved', and not
+//             decided: a team may have left in between, and this statement would not see it
 //   opened    a turn opens with the log, with each prompt, and with each chat of another author than the one who holds it
 //   numbered  sequence, turn and ordinal; a system event falls into the open turn
-// $22: LOCK_WAIT or NO_LIMIT.
+// $23: LOCK_WAIT or NO_LIMIT.
 // Arrays, no JSON, and no join between the steps: the planner knows nothing of their sizes and would choose nested loops.
 export const APPEND_BATCH = `
 with posts as (
   select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::text[], $9::text[],
-    $10::text[], $11::int[], $12::uuid[], $13::text[], $14::bool[], $15::uuid[], $16::bool[], $17::int8[], $18::text[], $19::text[],
-    $20::text[], $21::text[])
+    $10::text[], $11::int[], $12::uuid[], $13::text[], $14::bool[], $15::uuid[], $16::bool[], $17::int8[], $18::uuid[], $19::text[],
+    $20::text[], $21::text[], $22::text[])
   as p(ord, id, session_id, team_id, by_team_id, author, author_name, holder, type, content, size, reply_to, to_team_ids, expects_reply,
-    task_id, even_closed, expected_cursor, caller, key_hash, operation, body_hash)
+    task_id, even_closed, expected_cursor, credential_id, caller, key_hash, operation, body_hash)
 ), seen as materialized (
   select id, last_sequence from sessions where id in (select session_id from posts)
 ), heads as materialized (
   select *, greatest(last_event_at, clock_timestamp())::timestamptz(3) as at from (
     select id, status, archived_at, last_sequence, turn, turn_holder, turn_events, last_event_at
-    from sessions where id in (select session_id from posts) and ${waitingFor('$22::text')} order by id for no key update
+    from sessions where id in (select session_id from posts) and ${waitingFor('$23::text')} order by id for no key update
   ) locked
+), asked as materialized (
+  select array(select distinct credential_id from posts where credential_id is not null) as ids where (select count(*) from heads) > 0
+), good_sign_ins as materialized (
+  select id from sign_ins where id = any((select ids from asked)::uuid[]) and ended_at is null order by id for share
+), good_keys as materialized (
+  select id from keys where id = any((select ids from asked)::uuid[]) and revoked_at is null order by id for share
 ), checked as (
   select p.*, h.last_sequence, h.turn as open_turn, h.turn_holder, h.turn_events, h.at, coalesce(p.author_name, m.team_name) as name,
     i.operation as used_for, i.body_hash as used_with, i.answer,
@@ -41,6 +48,8 @@ with posts as (
       when h.last_sequence <> s.last_sequence then 'moved'
       when i.key_hash is not null then 'replayed'
       when p.team_id is not null and (m.team_id is null or m.left_at is not null) then 'unauthorized'
+      when p.credential_id is not null and p.credential_id not in (select id from good_sign_ins)
+        and p.credential_id not in (select id from good_keys) then 'unauthorized'
       when (h.status = 'closed' or h.archived_at is not null) and not p.even_closed then 'closed'
       when p.expected_cursor > h.last_sequence then 'beyond'
       when p.expected_cursor < h.last_sequence and exists (select from events e where e.session_id = p.session_id

@@ -14,6 +14,8 @@ export interface Draft {
   author: Exclude<Author, 'agent'> // agents' events come from control/tasks/task-log.ts, or are imported
   authorName?: string | undefined // a team's is on its roster row
   teamId?: string | undefined // must be present in the session when the lock is held
+  /** The sign-in or key that the post came with, other than a team_id: must not have ended when the lock is held. */
+  credentialId?: string | undefined
   doneBy?: string | undefined // of a system event: the handle of the team whose doing it is
   holder?: string | undefined // who takes the turn: the team's handle, person:<name>, or key:<name>
   content: Record<string, unknown>
@@ -86,6 +88,7 @@ const COLUMNS = [
   'taskId',
   'evenClosed',
   'expectedCursor',
+  'credentialId',
   'caller',
   'keyHash',
   'operation',

@@ -22,11 +22,11 @@ export class LogHeads {
   #bySession = new LRUCache<string, Head>({ max: SESSIONS_KEPT })
 
   /** The head that this post can be appended to optimistically. Undefined, so the database must check it, for posts with an idempotency
-   *  key, for system events (which have no holder), for teams that were not seen since the head was cached, and where others may have spoken
-   *  after the cursor that the post expects. */
-  headFor({ sessionId, teamId, idempotency, holder, expectedCursor }: Draft): Head | undefined {
+   *  key, for those of a sign-in or key (which end without an event), for system events (which have no holder), for teams that were not seen
+   *  since the head was cached, and where others may have spoken after the cursor that the post expects. */
+  headFor({ sessionId, teamId, credentialId, idempotency, holder, expectedCursor }: Draft): Head | undefined {
     const head = this.#bySession.get(sessionId)
-    if (!head || idempotency || holder === undefined) return undefined
+    if (!head || idempotency || credentialId !== undefined || holder === undefined) return undefined
     if (expectedCursor !== undefined && !isReadUpTo(head, holder, expectedCursor)) return undefined
     return teamId === undefined || head.names.has(teamId) ? head : undefined
   }

@@ -12,7 +12,8 @@ import type { Call } from './call.ts'
 /** What is known of a caller, by its kind. */
 export interface Callers {
   anyone: object
-  team: { member: Member }
+  /** `keyId`: of the key by whose seat it speaks; undefined where a team_id proves it. */
+  team: { member: Member; keyId?: string }
   person: { name: string; verified: boolean; signInId: string }
   key: { key: Key }
   invite: object

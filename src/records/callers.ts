@@ -1,7 +1,6 @@
 // Who calls records: a team by its team_id, which names its session; a person; a key; a reader by cookie. And as whom records name them.
 import { parseToken } from '../core/ids.ts'
 import { ACTORS, READERS, type KeyRow } from '../core/key-scopes.ts'
-import { isPresent } from '../stores/members.ts'
 import { sessionOfTeam } from '../stores/records/teams.ts'
 import { personOf, type Person } from '../stores/records/persons.ts'
 import { key, person, type CallerKind } from '../operations/callers.ts'
@@ -35,7 +34,6 @@ export const memberTeam: CallerKind<'team'> = {
     if (named !== session && !elsewhere) return undefined
     return team.resolve(credential, { ...attempt, input: { ...attempt.input, session_id: session } })
   },
-  isCurrent: (tx, { member }) => isPresent(tx, member.session.id, member.teamId),
 }
 
 /** A browser that the viewer's password signed in: it reads. */

@@ -6,6 +6,7 @@ import { parseToken } from '../core/ids.ts'
 import type { CallerKind } from '../operations/callers.ts'
 import { inControl } from './in-control.ts'
 import { mayHaveSeats, seatedMember, seatHolderOf } from '../stores/control/seats.ts'
+import { isGoodKey } from '../stores/keys.ts'
 import { isPresent } from '../stores/members.ts'
 
 /** A team of the session that `session_id` names, by its team_id: the argument, else the header X-Team-ID. A key that has a seat in that
@@ -23,7 +24,7 @@ export const team: CallerKind<'team'> = {
     if (text === BY_SEAT && call.key && mayHaveSeats(call.key)) {
       const member = await seatedMember(services.database, seatHolderOf(call.key), input.session_id)
       if (!member && call.key.scope === 'agent' && input.session_id === 'current') refuseCurrent()
-      return member && { kind: 'team', id: member.teamId, ended: member.left, member }
+      return member && { kind: 'team', id: member.teamId, ended: member.left, member, keyId: call.key.id }
     }
     const token = parseToken(text)
     if (!token) return undefined
@@ -31,7 +32,8 @@ export const team: CallerKind<'team'> = {
     const member = cached || (await services.memberOf(input.session_id, token, { lasting: operation.effect === 'append' }))
     return member && { kind: 'team', id: member.teamId, ended: member.left, member }
   },
-  isCurrent: (tx, { member }, { session_id }) => isPresent(tx, session_id, member.teamId),
+  isCurrent: async (tx, { member, keyId }) =>
+    (await isPresent(tx, member.session.id, member.teamId)) && (keyId === undefined || (await isGoodKey(tx, keyId))),
 }
 
 const BY_SEAT = 'seat'

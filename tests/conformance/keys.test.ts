@@ -8,7 +8,21 @@ import { KEY_SCOPES, OPENS, prefixOf, type KeyScope } from '../../src/core/key-s
 import { test } from '../support/foreign.ts'
 import { bearer, endsWithin, keyOf } from '../support/keys.ts'
 import { fewestStatements } from '../support/fewest-statements.ts'
-import { cookieOf, done, feedOf, onOneEngine, room, soon, viaRest, type Seat, type Sending, type Served } from '../support/parley.ts'
+import {
+  cookieOf,
+  done,
+  feedOf,
+  onOneEngine,
+  refused,
+  room,
+  soon,
+  viaRest,
+  whileHeld,
+  type Seat,
+  type Sending,
+  type Served,
+} from '../support/parley.ts'
+import { claudeLine } from '../support/transcripts.ts'
 
 const CLOSED = { ACCESS_TOKEN: 'an-access-token-of-some-length', VIEWER_PASSWORD: 'look-but-do-not-touch' }
 const TRACE = `${JSON.stringify({ type: 'user', sessionId: 's', message: { role: 'user', content: 'hi' } })}\n`
@@ -225,6 +239,58 @@ onOneEngine((parley) => {
       await soon('nothing is left', () => served.services.waiters.size === 0 && served.services.streams.open === 0)
       await there?.close()
       await here.close()
+    })
+
+    test.each([
+      ['append_to_session_doc', { text: 'late' }],
+      ['post_message', { content: 'late' }],
+      ['plan_work', { items: [{ title: 'Build the lexer' }] }],
+    ])('writes nothing as the team of its seat either, if it waited meanwhile: %s', async (name, input) => {
+      if (parley().engine === 'pglite') return // it has one connection: nothing waits beside another
+      const key = await keyOf(parley(), 'full')
+      const as = { headers: bearer(key) }
+      const call = viaRest(parley())
+      const { session_id } = await done(call('control.create_session', { title: 'Late' }, as))
+      await done(call('post_message', { session_id, content: 'in time' }, as))
+      const state = () =>
+        parley().database.query(
+          'select last_sequence, (select version from session_docs where session_id = id) from sessions where id = $1',
+          [session_id],
+        )
+      const before = await state()
+      const late = whileHeld(
+        parley(),
+        session_id,
+        () => call(name, { session_id, ...input }, as),
+        async () => revokeKey(parley().services, await idOf(key)),
+      )
+      await refused(late, 'unauthorized')
+      expect(await state()).toEqual(before)
+    })
+
+    test('ends an import that is coming in: what is written before stays', async () => {
+      const key = await keyOf(parley(), 'full')
+      const id = crypto.randomUUID()
+      const lines = Array.from({ length: 2_500 }, (_, i) => claudeLine(i, 'user', `line ${i} ${'x'.repeat(300)}`, { session: id }))
+      const ended = Promise.withResolvers<void>()
+      const body = new ReadableStream<Uint8Array>({
+        async start(controller) {
+          controller.enqueue(new TextEncoder().encode(lines.slice(0, 1_250).join('\n')))
+          await ended.promise
+          controller.enqueue(new TextEncoder().encode(`\n${lines.slice(1_250).join('\n')}`))
+          controller.close()
+        },
+      })
+      const importing = parley().send('/api/traces', { body, headers: bearer(key) })
+      const written = async () =>
+        (await parley().database.query<{ n: number }>("select count(*)::int as n from events where content->>'text' like 'line %'"))[0]!.n
+      await soon('the first batch is written', async () => (await written()) > 0)
+      const before = await written()
+      await revokeKey(parley().services, await idOf(key))
+      ended.resolve()
+      const answer = await importing
+      expect([answer.status, ((await answer.json()) as any).error.message]).toEqual([401, expect.stringContaining('has ended')])
+      expect(await written()).toBe(before)
     })
 
     test('costs no query while it is good and used without pause', async () => {

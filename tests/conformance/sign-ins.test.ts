@@ -5,7 +5,7 @@ import { linkForPerson } from '../../src/process/sign-ins.ts'
 import { test } from '../support/foreign.ts'
 import { endsWithin, enterByLink, signInIdOf, verifiedCookie } from '../support/keys.ts'
 import { fewestStatements } from '../support/fewest-statements.ts'
-import { cookieOf, done, feedOf, onOneEngine, refused, room, soon, viaRest, type Served } from '../support/parley.ts'
+import { cookieOf, done, feedOf, onOneEngine, refused, room, soon, viaRest, whileHeld, type Served } from '../support/parley.ts'
 
 const ENV = { VIEWER_PASSWORD: 'look-but-do-not-touch', OPERATOR_KEY: 'chosen by a person' }
 
@@ -66,29 +66,48 @@ onOneEngine((parley) => {
     expect((await page(parley(), '/', cookie)).status).toBe(200) // as a stranger
   })
 
-  test('a write that waited while its sign-in ended is refused', async () => {
+  test.each([
+    ['append_to_session_doc', { text: 'late' }],
+    ['post_message', { content: 'late' }],
+  ])('a write that waited while its sign-in ended is refused: %s', async (name, input) => {
     if (parley().engine === 'pglite') return // it has one connection: nothing waits beside another
     const { id, alex } = await room(viaRest(parley()))
     const cookie = await cookieOf(parley(), { name: 'Robin', role: 'person' })
-    const [locked, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const holding = parley().database.transaction(async ({ query }) => {
-      await query('select 1 from sessions where id = $1 for update', [id])
-      locked.resolve()
-      await ended.promise
-    })
-    await locked.promise
-    const late = viaRest(parley())('append_to_session_doc', { session_id: id, text: 'late' }, { person: cookie })
-    await soon('it waits', async () => {
-      const [row] = await parley().database.query<{ n: number }>(
-        "select count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
-      )
-      return row!.n > 0
-    })
+    await refused(
+      whileHeld(
+        parley(),
+        id,
+        () => viaRest(parley())(name, { session_id: id, ...input }, { person: cookie }),
+        () => submit(parley(), '/sign-out', {}, cookie),
+      ),
+      'unauthorized',
+    )
+    expect((await done(alex('read_session_doc'))).version).toBe(0)
+    expect(await feedOf(alex)).toHaveLength(1)
+  })
+
+  test('a message whose text comes in after its sign-in ended is refused', async () => {
+    const { id, alex } = await room(viaRest(parley()))
+    const cookie = await cookieOf(parley(), { name: 'Robin', role: 'person' })
+    await done(viaRest(parley())('post_message', { session_id: id, content: 'in time' }, { person: cookie }))
+    const [reading, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const body = new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          reading.resolve()
+          await ended.promise
+          controller.enqueue(new TextEncoder().encode('late'))
+          controller.close()
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    const late = parley().send(`/api/sessions/${id}/messages`, { body, headers: { cookie, 'content-type': 'text/plain' } })
+    await reading.promise
     await submit(parley(), '/sign-out', {}, cookie)
     ended.resolve()
-    await holding
-    await refused(late, 'unauthorized')
-    expect((await done(alex('read_session_doc'))).version).toBe(0)
+    expect((await late).status).toBe(401)
+    expect(await feedOf(alex)).toHaveLength(2)
   })
 
   test('cookies of another shape, forged, of another row, and those of earlier versions are a stranger’s', async () => {

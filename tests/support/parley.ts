@@ -19,6 +19,7 @@ import { eventOf } from '../../src/stores/events.ts'
 import type { Draft } from '../../src/log/append.ts'
 import { ownTools, toolsets } from '../../src/toolsets.ts'
 import { beforeAll, foreignSummary, foreignUrl, onlyInProcess } from './foreign.ts'
+import { holdLock } from './held-lock.ts'
 import { embeddedDatabase } from './pglite.ts'
 import { freshDatabase, startPostgres, type TestPostgres } from './postgres.ts'
 
@@ -356,6 +357,27 @@ export const feedOf = async (who: Seat, more: Record<string, unknown> = {}): Pro
 export const soon = async (what: string, holds: () => boolean | Promise<boolean>, seconds = 60) => {
   for (const until = performance.now() + seconds * 1_000; performance.now() < until; await Bun.sleep(5)) if (await holds()) return
   throw new Error(`not within ${seconds} s: ${what}`)
+}
+
+/** The answer of a `call` that waits for its session's row, in a transaction that holds it until `meanwhile` is done. Postgres alone: the
+ *  embedded database has one connection. */
+export const whileHeld = async (
+  { database }: Served,
+  sessionId: string,
+  call: () => Promise<Answer>,
+  meanwhile: () => Promise<unknown>,
+) => {
+  const release = await holdLock(database, `select 1 from sessions where id = '${sessionId}' for update`)
+  const answer = call()
+  await soon('it waits', async () => {
+    const [row] = await database.query<{ n: number }>(
+      "select count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
+    )
+    return row!.n > 0
+  })
+  await meanwhile()
+  await release()
+  return answer
 }
 
 /** A signed-in person's cookie. */

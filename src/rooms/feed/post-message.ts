@@ -83,12 +83,16 @@ interface Speaker {
   authorName?: string // a team's is on its roster row
   teamId?: string
   holder: string
+  credentialId?: string | undefined
 }
 
 const speakerOf = ({ caller }: Context): Speaker => {
-  if (caller.kind === 'team') return { author: 'team', teamId: caller.member.teamId, holder: caller.member.teamId }
-  const name = caller.kind === 'person' ? caller.name : 'somebody'
-  return { author: 'person', authorName: name, holder: `person:${name}` }
+  if (caller.kind === 'team') {
+    const { teamId } = caller.member
+    return { author: 'team', teamId, holder: teamId, credentialId: caller.keyId }
+  }
+  const { name, signInId } = caller.kind === 'person' ? caller : { name: 'somebody' }
+  return { author: 'person', authorName: name, holder: `person:${name}`, credentialId: signInId }
 }
 
 /** Those addressed. Refuses what the log does not judge: repetitions, and arguments that name nothing. */
