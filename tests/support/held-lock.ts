@@ -16,3 +16,11 @@ export const holdLock = async (database: Database, statement: string): Promise<(
     return held
   }
 }
+
+/** How many connections to this Postgres database wait for a lock. */
+export const waitingForLocks = async ({ query }: Database): Promise<number> => {
+  const [row] = await query<{ n: number }>(
+    "select count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
+  )
+  return row!.n
+}

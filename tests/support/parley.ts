@@ -19,7 +19,7 @@ import { eventOf } from '../../src/stores/events.ts'
 import type { Draft } from '../../src/log/append.ts'
 import { ownTools, toolsets } from '../../src/toolsets.ts'
 import { beforeAll, foreignSummary, foreignUrl, onlyInProcess } from './foreign.ts'
-import { holdLock } from './held-lock.ts'
+import { holdLock, waitingForLocks } from './held-lock.ts'
 import { embeddedDatabase } from './pglite.ts'
 import { freshDatabase, startPostgres, type TestPostgres } from './postgres.ts'
 
@@ -369,12 +369,7 @@ export const whileHeld = async (
 ) => {
   const release = await holdLock(database, `select 1 from sessions where id = '${sessionId}' for update`)
   const answer = call()
-  await soon('it waits', async () => {
-    const [row] = await database.query<{ n: number }>(
-      "select count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
-    )
-    return row!.n > 0
-  })
+  await soon('it waits', async () => (await waitingForLocks(database)) > 0)
   await meanwhile()
   await release()
   return answer

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { refuse } from '../../core/errors.ts'
 import { storable } from '../../transcripts/storable.ts'
 import { agentOf, noOrder, setAgent, setAgentState } from '../../stores/control/agents.ts'
+import { lockRunner } from '../../stores/control/runners.ts'
 import { openTasks } from '../../stores/control/tasks.ts'
 import { saveWorktree } from '../../stores/control/worktrees.ts'
 import { error, op, runnerRoute, sessionId } from '../schemas.ts'
@@ -31,8 +32,9 @@ export const madeWorktree = op({
   refuses: ['conflict', 'forbidden'],
   async run(context, { runner_id, session_id: _, ...given }) {
     const { path, branch = null, head = null, error: failure } = storable(given)
-    await stillRunner(context, runner_id)
     const { queries } = context
+    await lockRunner(queries, runner_id) // a successor that registers meanwhile would take over neither the order nor the worktree
+    await stillRunner(context, runner_id)
     const session = context.session!
     const agent = await agentOf(queries, session.id)
     if (agent?.orderedFrom !== runner_id) return refuse('conflict', 'No session waits for this worktree.', { session_id: session.id })

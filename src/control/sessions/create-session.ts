@@ -10,6 +10,7 @@ import { insertAgent, orderOf } from '../../stores/control/agents.ts'
 import { MOST_GENERATIONS, rootOf } from '../../stores/control/genealogy.ts'
 import { runningTask } from '../../stores/control/tasks.ts'
 import { addSeat, seatHolderOf } from '../../stores/control/seats.ts'
+import { holdRunner } from '../../stores/control/runners.ts'
 import type { Participant } from '../../stores/members.ts'
 import { sessionById, setConvener } from '../../stores/sessions.ts'
 import { nameOf, ownSession } from '../reach.ts'
@@ -158,6 +159,7 @@ interface Beside {
 
 const seatAgent = async (context: Context, sessionId: string, plan: AgentPlan, { convener, parent, root, maxUsd }: Beside) => {
   const { queries } = context
+  if (plan.branch !== undefined && !(await holdRunner(queries, plan.worktree.runner_id))) refuseRestarted(plan)
   const teamId = crypto.randomUUID()
   const by = { teamId, name: agentName(plan.agenticTool), verified: true }
   await seatFirst(context, sessionId, by, convener ? [convener] : [])
@@ -175,3 +177,7 @@ const seatAgent = async (context: Context, sessionId: string, plan: AgentPlan, {
   })
   if (plan.branch !== undefined) context.moved(runnerTopic(plan.worktree.runner_id), Date.now())
 }
+
+// Its orders have gone to its successor: one that is made now would wait for nobody.
+const refuseRestarted = ({ worktree }: AgentPlan): never =>
+  refuse('conflict', `The runner ${worktree.runner_name} was started again just now. Nothing was done; try again.`)

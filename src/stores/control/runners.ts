@@ -19,6 +19,10 @@ export const lockRunner = async ({ db }: Queries, id: string): Promise<Runner | 
   return row
 }
 
+/** Keeps another runner from taking this one's place until the transaction ends; false where one has taken it. */
+export const holdRunner = async ({ query }: Queries, id: string): Promise<boolean> =>
+  (await query('select 1 from runners where id = $1 and ended_at is null for key share', [id])).length > 0
+
 /** The runner of this name that no other has replaced, locked. */
 export const lockRunnerNamed = async ({ db }: Queries, nameKey: string): Promise<(Runner & { online: boolean }) | undefined> => {
   const named = and(eq(runners.nameKey, nameKey), isNull(runners.endedAt))

@@ -4,7 +4,7 @@ import { controlScene, controlWith, type Control } from '../../support/control-s
 import { watchedAgents } from '../../../src/stores/control/watched.ts'
 import { jobsOf } from '../../../src/operations/toolset.ts'
 import { toolsets } from '../../../src/toolsets.ts'
-import { holdLock } from '../../support/held-lock.ts'
+import { holdLock, waitingForLocks } from '../../support/held-lock.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
 import { cookieOf, done, onEveryEngine, refused, room, soon, viaRest } from '../../support/parley.ts'
 import { called, runnerAt, said } from '../../support/played-runner.ts'
@@ -185,11 +185,30 @@ onEveryEngine(
       const registered = ['first', 'second'].map((name) =>
         viaRest(parley())('control.register_runner', { name, agents: [], worktrees: [] }, { headers: bearer(key) }),
       )
-      const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
-      await soon('both wait', async () => (await database.query(waiting)).length === 2)
+      await soon('both wait', async () => (await waitingForLocks(database)) === 2)
       await release()
       const answers = await Promise.all(registered)
       expect(answers.map(({ ok, body }) => (ok ? 'taken' : body.code)).toSorted()).toEqual(['conflict', 'taken'])
+    })
+
+    test('while it takes over, what the former says of a worktree waits and is refused, and so does a session that would wait for one', async () => {
+      if (parley().engine === 'pglite') return // it has one connection: nothing waits beside another
+      const { runner, call } = await scene()
+      const branch = { title: 'Branch', worktree_id: runner.worktree, branch: 'feature/x' }
+      const { session_id } = await done(call('create_session', branch))
+      const release = await holdLock(
+        parley().database,
+        `update runners set ended_at = clock_timestamp() where id = (select id from runners where id = '${runner.id}' for update)`,
+      )
+      const late = [
+        runner.call('add_worktree', { runner_id: runner.id, session_id, path: '/code/x', branch: 'feature/x', head: null }),
+        call('create_session', branch),
+      ]
+      await soon('both wait', async () => (await waitingForLocks(parley().database)) === late.length)
+      await release()
+      expect((await refused(late[0]!, 'conflict')).message).toContain('has taken the place')
+      expect((await refused(late[1]!, 'conflict')).message).toContain('started again just now')
+      expect((await done(call('get_session', { session_id }))).session.status).toBe('creating')
     })
 
     test('a runner whose key was revoked goes on at once with another one, and its worktrees keep their ids', async () => {
