@@ -83,9 +83,13 @@ export const eventById = async ({ query }: Queries, sessionId: string, id: strin
   return row && eventOf(row)
 }
 
+/** SQL: the number of a session's last event until a time. Times never run against the numbers, so that only what came after it is read. */
+export const lastUntil = (session: string, time: string): string =>
+  `coalesce((select u.sequence from events u where u.session_id = ${session} and u.at <= ${time} order by u.sequence desc limit 1), 0)`
+
 /** Has the team said anything since then (ms)? */
 export const hasPosted = async ({ query }: Queries, sessionId: string, teamId: string, since: number): Promise<boolean> => {
-  const posts = 'select from events where session_id = $1 and posted_by_team_id = $2 and at > $3 limit 1'
+  const posts = `select from events where session_id = $1 and posted_by_team_id = $2 and sequence > ${lastUntil('$1', '$3')} limit 1`
   return (await query(posts, [sessionId, teamId, new Date(since).toISOString()])).length > 0
 }
 

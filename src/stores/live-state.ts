@@ -12,10 +12,14 @@ export type RecentEvent = [sequence: number, team: string | null, message: boole
 
 /** How many events at the end of a feed are read to count what an absent team has not read: beyond it the page shows "99+". */
 export const RECENT_EVENTS = 99
+// In a trace they may stand far apart: no more rows than these are looked through.
+const LOOKED_THROUGH = 2_000
 
 // As texts: PGlite takes longer to turn numbers and times into JSON than to find them (0.6 ms for a session instead of 0.2).
 const recentEvents = sql`(select coalesce(json_agg(to_json(array[sequence::text, team::text, type, at::text])), '[]')
-  from (select sequence, coalesce(posted_by_team_id, by_team_id) as team, type, at from events where session_id = ${sessions.id} and ${sql.raw(CONVERSATION)}
+  from (select sequence, coalesce(posted_by_team_id, by_team_id) as team, type, at from events
+    where session_id = ${sessions.id} and sequence <= ${sessions.lastConversationSequence}
+      and sequence > ${sessions.lastConversationSequence} - ${sql.raw(String(LOOKED_THROUGH))} and ${sql.raw(CONVERSATION)}
     order by sequence desc limit ${sql.raw(String(RECENT_EVENTS))}) newest)`.mapWith((rows: [string, string | null, string, string][]) =>
   rows.map(([sequence, team, type, at]): RecentEvent => [Number(sequence), team, isMessage(type), rfc3339(at)]),
 )

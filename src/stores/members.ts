@@ -5,6 +5,7 @@ import { acks, participants } from '../../db/schema.ts'
 import { parseToken, sameText, sha256, type Token } from '../core/ids.ts'
 import { agents } from '../../db/control-schema.ts'
 import { isOnline } from './control/runners.ts'
+import { lastUntil } from './events.ts'
 import { plainArray } from '../../db/arrays.ts'
 
 /** What a wait or a read needs to know of a session before it begins. */
@@ -201,7 +202,7 @@ export const isAround = ({ seenSince, sleptSince, now }: AroundThresholds) =>
   )
 
 // From the few teams that are around to their sessions' conveners. As in rooms/convener.ts, a convener that posts is there, even if it does
-// not poll; only where something was said since is its log looked through. A session's agent is never gone: a prompt sets it to work. The
+// not poll; only where something was said since is that looked through. A session's agent is never gone: a prompt sets it to work. The
 // lateral join and `offset 0` keep this order: else Postgres reads all participants once for each open session.
 const GONE_CONVENERS = `
 with around as materialized (
@@ -214,7 +215,7 @@ from sessions s join participants c on c.session_id = s.id and c.team_id = s.con
 where s.id = around.session_id and s.status = 'active' and s.archived_at is null and s.source = 'room'
 and not exists (select from agents a where a.session_id = s.id and a.team_id = c.team_id) and (c.left_at is not null
   or (c.last_seen_at < $1 and coalesce(c.polling_until, '-infinity') <= $3 and not (s.last_event_at > $1 and exists (
-    select from events e where e.session_id = s.id and e.posted_by_team_id = c.team_id and e.at > $1))))
+    select from events e where e.session_id = s.id and e.posted_by_team_id = c.team_id and e.sequence > ${lastUntil('s.id', '$1')}))))
 offset 0) gone`
 
 /** The conveners of open sessions that have left or are gone, while other teams are around. */

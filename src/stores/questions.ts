@@ -71,16 +71,28 @@ export interface QuestionToPeople extends Question {
 }
 
 const TEXT_CUT = 500
-// The last lines read the index events_asking_people, which holds nothing else.
+// The first step reads the index events_asking_people, which holds nothing else; most of what it finds is of sessions that are over.
 const TO_PEOPLE = `
-select e.session_id, s.title, p.hue, e.at, left(e.content->>'text', ${TEXT_CUT}) as text, e.id, e.sequence, e.author, e.author_name as team,
-  e.posted_by_team_id, e.to_team_ids as "to", e.content->'to_people' as to_people
-from events e join sessions s on s.id = e.session_id and s.source = 'room' and s.status = 'active' and s.archived_at is null
-left join participants p on p.session_id = e.session_id and p.team_id = e.posted_by_team_id
-where e.expects_reply and e.content ? 'to_people' and (e.at, e.id) < ($1::timestamptz, $2::uuid)
-order by e.at desc, e.id desc limit ${MOST_QUESTIONS}`
-const NEWEST = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
+with newest as materialized (
+  select * from events where expects_reply and content ? 'to_people' and (at, id) < ($1::timestamptz, $2::uuid)
+  order by at desc, id desc limit ${MOST_QUESTIONS}
+)
+select s.id is not null as goes_on, e.session_id, s.title, p.hue, e.at, case when s.id is not null then left(e.content->>'text', ${TEXT_CUT}) end as text,
+  e.id, e.sequence, e.author, e.author_name as team, e.posted_by_team_id, e.to_team_ids as "to", e.content->'to_people' as to_people
+from newest e left join sessions s on s.id = e.session_id and s.source = 'room' and s.status = 'active' and s.archived_at is null
+left join participants p on p.session_id = s.id and p.team_id = e.posted_by_team_id
+order by e.at desc, e.id desc`
 
-/** 1,000 questions to people, of all sessions that go on, answered or not: the newest first, or those before another one. */
-export const questionsToPeople = ({ query }: Queries, { at, id }: { at: string; id: string } = NEWEST): Promise<QuestionToPeople[]> =>
-  query(TO_PEOPLE, [at, id])
+/** Where a question stands among all of them. */
+export type QuestionPlace = Pick<QuestionToPeople, 'at' | 'id'>
+const NEWEST: QuestionPlace = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
+
+/** Of the 1,000 newest questions to people, or of those before another one, the ones in sessions that go on, answered or not: the newest
+ *  first. `next`: before which one to read on; undefined where there are no more. */
+export const questionsToPeople = async (
+  { query }: Queries,
+  { at, id }: QuestionPlace = NEWEST,
+): Promise<{ questions: QuestionToPeople[]; next: QuestionPlace | undefined }> => {
+  const rows = await query<QuestionToPeople & { goes_on: boolean }>(TO_PEOPLE, [at, id])
+  return { questions: rows.filter((row) => row.goes_on), next: rows[MOST_QUESTIONS - 1] }
+}

@@ -1,5 +1,5 @@
 // What looking something up costs among very many sessions: the rows that are read follow what is found, shown or open, not what there is.
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Queries } from '../../db/database.ts'
 import { needsOfSessions } from '../../src/loops/store.ts'
 import { Comparison } from '../../src/search/comparison.ts'
@@ -9,8 +9,11 @@ import { usageOf } from '../../src/stores/control/session-tasks.ts'
 import { liveSessions, MOST_SESSIONS_COUNTED, presentTeams, totals } from '../../src/stores/home-queries.ts'
 import { writeDocument } from '../../src/stores/documents.ts'
 import { saveImport } from '../../src/stores/imports.ts'
+import { hasPosted } from '../../src/stores/events.ts'
 import { keysOfSession } from '../../src/stores/keys.ts'
+import { sessionsWithDocs } from '../../src/stores/live-state.ts'
 import { aroundElsewhere, goneConveners } from '../../src/stores/members.ts'
+import { questionsToPeople } from '../../src/stores/questions.ts'
 import { purgeableByAge } from '../../src/stores/purge.ts'
 import { NARROW, sessionsWithin } from '../../src/stores/session-list.ts'
 import { listSessions, type SessionFilter } from '../../src/stores/sessions.ts'
@@ -196,6 +199,63 @@ onOneEngine(
         expect(await at(120)).toEqual([sessions + 2, participants + 2])
         await query('delete from sessions where id = $1', [id])
       }))
+
+    describe('a session of a long trace', () => {
+      const LONG = 5_000 // events
+      let id: string
+      beforeAll(async () => {
+        const { query } = database()
+        id = await one(`status = 'active' and id in (select session_id from participants where last_seen_at > now())`)
+        await query(
+          `insert into events (session_id, sequence, id, turn, ordinal, type, author, content, size, at)
+           select $1, n, gen_random_uuid(), 1, n, 'tool_call', 'agent', '{}', 2, now() - interval '1 hour' + n * interval '1 millisecond'
+           from generate_series(2, ${LONG}) n`,
+          [id],
+        )
+        await query('update sessions set last_sequence = $2, last_event_at = now() where id = $1', [id, LONG])
+      })
+      afterAll(async () => {
+        await database().query('delete from events where session_id = $1 and sequence > 1', [id])
+        await database().query('update sessions set last_sequence = 1, last_event_at = created_at where id = $1', [id])
+      })
+
+      test('is not read through each second by whoever watches it', async () => {
+        const [watched] = await sessionsWithDocs(database(), [id], 30)
+        expect(watched!.recent.map(([sequence]) => sequence)).toEqual([1])
+        expect(await rows((queries) => sessionsWithDocs(queries, [id], 30))).toBeLessThan(20)
+      })
+
+      test('nor when its convener is looked for, who said nothing lately', async () => {
+        const times = { seenBefore: ago(300), othersSince: ago(100), now: ago(0) }
+        expect((await goneConveners(database(), times)).some(({ sessionId }) => sessionId === id)).toBe(true)
+        expect(await rows((queries) => goneConveners(queries, times))).toBeLessThan(FEW)
+        const posted = (queries: Queries) => hasPosted(queries, id, crypto.randomUUID(), Date.now() - 300_000)
+        expect(await posted(database())).toBe(false)
+        expect(await rows(posted)).toBeLessThan(20)
+      })
+
+      test('the questions to people that stand in sessions which are over are read a page at a time', async () => {
+        if (database().engine === 'pglite') return // it sorts a table that is as small as this one
+        const over = await one(`status = 'closed' and source = 'room'`)
+        const open = await one(`status = 'active'`)
+        const ask = (session: string, from: number, to: number) =>
+          database().query(
+            `insert into events (session_id, sequence, id, turn, ordinal, type, author, content, size, expects_reply, to_team_ids, at)
+             select $1, n, gen_random_uuid(), 1, n, 'chat', 'team', '{"text":"Who?","to_people":["Robin"]}', 40, true, '{}', now() + n * interval '1 second'
+             from generate_series($2::int, $3::int) n`,
+            [session, from, to],
+          )
+        await ask(open, 10_001, 10_001)
+        await ask(over, 10_002, 14_500)
+        await database().query('analyze events')
+        const pages = [await questionsToPeople(database())]
+        while (pages.at(-1)!.next) pages.push(await questionsToPeople(database(), pages.at(-1)!.next))
+        expect(pages.map(({ questions }) => questions.map(({ session_id }) => session_id))).toEqual([[], [], [], [], [open]])
+        expect(await rows((queries) => questionsToPeople(queries))).toBeLessThan(4_000)
+        await database().query('delete from events where session_id = any($1::uuid[]) and sequence > 10000', [`{${open},${over}}`])
+        await database().query('analyze events')
+      })
+    })
 
     describe('the search index', () => {
       test('finds what an instance wrote that died before it notified of it, and reads little else', async () => {

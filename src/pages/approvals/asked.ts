@@ -4,7 +4,14 @@ import type { Queries } from '../../../db/database.ts'
 import { nameKey } from '../../core/text/text.ts'
 import { toPlainText } from '../../markdown/plain-text.ts'
 import { questionState, teamKeys } from '../../rooms/feed/questions.ts'
-import { MOST_QUESTIONS, questionsToPeople, repliesIn, type QuestionToPeople, type Reply } from '../../stores/questions.ts'
+import {
+  MOST_QUESTIONS,
+  questionsToPeople,
+  repliesIn,
+  type QuestionPlace,
+  type QuestionToPeople,
+  type Reply,
+} from '../../stores/questions.ts'
 
 export interface Asked {
   /** The questions that wait for people, by the `nameKey` of each, the oldest first. */
@@ -34,21 +41,20 @@ interface OpenQuestion {
 }
 
 const openAmongNewest = async (queries: Queries, before: readonly QuestionToPeople[]): Promise<OpenQuestion[]> => {
-  const newest = await questionsToPeople(queries)
-  const last = newest[MOST_QUESTIONS - 1]
-  return stillOpen(queries, [...newest, ...before.filter((question) => last !== undefined && isOlder(question, last))])
+  const { questions, next: last } = await questionsToPeople(queries)
+  return stillOpen(queries, [...questions, ...before.filter((question) => last !== undefined && isOlder(question, last))])
 }
 
-const isOlder = (a: QuestionToPeople, b: QuestionToPeople): boolean => a.at < b.at || (a.at === b.at && a.id < b.id)
+const isOlder = (a: QuestionPlace, b: QuestionPlace): boolean => a.at < b.at || (a.at === b.at && a.id < b.id)
 
 // The newest first. Most questions have been answered, so that an open one may have many newer ones before it.
 const openAmongAll = async (queries: Queries): Promise<OpenQuestion[]> => {
   const open: OpenQuestion[] = []
-  for (let last: QuestionToPeople | undefined; open.length < MOST_QUESTIONS;) {
-    const questions = await questionsToPeople(queries, last)
+  for (let last: QuestionPlace | undefined; open.length < MOST_QUESTIONS;) {
+    const { questions, next } = await questionsToPeople(queries, last)
     open.push(...(await stillOpen(queries, questions)))
-    if (questions.length < MOST_QUESTIONS) break
-    last = questions.at(-1)
+    if (!next) break
+    last = next
   }
   return open
 }
