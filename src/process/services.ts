@@ -1,5 +1,5 @@
 // What one process has: the database, its memory of who waits and who polls, and the work that goes on in the background.
-import type { Database, Queries } from '../../db/database.ts'
+import { withinDeadline, type Database, type Queries } from '../../db/database.ts'
 import { startBackground, type Intervals } from './background.ts'
 import type { Config } from '../config.ts'
 import { baseOfLink, urlAt } from '../core/address.ts'
@@ -27,6 +27,7 @@ import { Notifier } from '../log/notifier.ts'
 import type { Topic } from '../log/topics.ts'
 import { writePresence } from '../stores/presence.ts'
 import { createStatus, type StatusWatch } from './status/status.ts'
+import { findShares, openedBy } from '../stores/shares.ts'
 import { offerSetting, savedSettings, type SavedSettings } from '../stores/settings.ts'
 import { overviewsOf } from '../stores/sessions.ts'
 
@@ -67,6 +68,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
   const wakes = new Wakes(database, metrics, () => wakesPerHourOf(config, settings.get('wakes_per_hour')))
   const publisher = createPublisher(database, { metrics, loops, notifier, ownTools })
   const overviewOf = createBatchLoader((ids: string[]) => overviewsOf(database, ids, wakes.perHour()))
+  const shareOf = createBatchLoader((ids: string[]) => findShares(database, ids))
 
   const credentials = createCredentials(database, () => notifier?.hasReceivedLately() ?? true)
   for (const kind of [SIGN_IN_KIND, KEY_KIND]) publisher.on(kind, credentials.forget)
@@ -126,6 +128,8 @@ export const createServices = async (database: Database, config: Config, log: Lo
     /** Another instance may answer a team's next call. */
     mayHavePeers: () => notifier?.mayHavePeers ?? false,
     overviewOf,
+    /** The session that a read-only link opens, as long as the link is valid. */
+    sharedBy: async (link: Token) => openedBy(link, await withinDeadline(shareOf(link.handle))),
     /** Who is signed in, and which keys are good. */
     credentials,
     /** Ends credentials. `end` marks them and returns their topics: these move here after the commit, and at other instances with it. */

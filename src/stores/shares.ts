@@ -1,5 +1,6 @@
 // The read-only link of a session: one at a time. Only a hash of its secret is stored.
 import { eq, sql } from 'drizzle-orm'
+import { isAmong } from '../../db/arrays.ts'
 import type { Queries } from '../../db/database.ts'
 import { shares } from '../../db/session-schema.ts'
 import { sameText, sha256, type Token } from '../core/ids.ts'
@@ -22,8 +23,16 @@ export const shareOf = async ({ db }: Queries, sessionId: string): Promise<{ by:
   return row
 }
 
-/** The session that a link opens, as long as the link is valid. */
-export const sharedBy = async ({ db }: Queries, { handle, secret }: Token): Promise<string | undefined> => {
-  const [row] = await db.select({ sessionId: shares.sessionId, hash: shares.tokenHash }).from(shares).where(eq(shares.id, handle))
-  return row && sameText(row.hash, sha256(secret)) ? row.sessionId : undefined
+export type Share = Pick<typeof shares.$inferSelect, 'id' | 'sessionId' | 'tokenHash'>
+
+/** The links of these ids that are valid; undefined for each other. */
+export const findShares = async ({ db }: Queries, ids: string[]): Promise<(Share | undefined)[]> => {
+  const { id, sessionId, tokenHash } = shares
+  const rows = await db.select({ id, sessionId, tokenHash }).from(shares).where(isAmong(id, ids))
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return ids.map((one) => byId.get(one))
 }
+
+/** The session that a link opens. */
+export const openedBy = ({ secret }: Token, share: Share | undefined): string | undefined =>
+  share && sameText(share.tokenHash, sha256(secret)) ? share.sessionId : undefined

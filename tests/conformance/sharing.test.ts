@@ -273,6 +273,20 @@ onOneEngine((parley) => {
     })
   })
 
+  test('streams that it opened are looked at in one statement each second, however many they are', async () => {
+    const { served, id, url } = await begin()
+    const { cookie } = await open(served, url)
+    const streams = await Promise.all(Array.from({ length: 60 }, () => served.send(`/api/sessions/${id}/stream`, { headers: { cookie } })))
+    const fewAre = async () => {
+      const before = served.database.statements()
+      await Bun.sleep(1_000)
+      return served.database.statements() - before < streams.length // jobs in the background send some too
+    }
+    await soon('a second passes with fewer statements than streams', fewAre, 10)
+    for (const { body } of streams) await body!.cancel()
+    await served.close()
+  })
+
   test('a signed-in person shares, no team, no reader and no stranger', async () => {
     const { served, id, alex } = await begin()
     const call = viaRest(served)

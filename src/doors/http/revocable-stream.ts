@@ -23,19 +23,30 @@ export const whileReadable = (c: Http, services: Services, sessionId: string | u
     )
   }
   if (readsForGood(c, services)) return stream
-  const everyMs = sharedTokenOf(c) ? LINK_CHECK_MS : CREDENTIAL_CHECK_MS
-  return new Response(whileAllowed(stream.body, reads, every(everyMs)), stream)
+  return new Response(whileAllowed(stream.body, reads, sharedTokenOf(c) ? withLinks : withTeams), stream)
 }
 
 /** Calls `check` again and again, until the returned function is called. */
 type Checking = (check: () => void) => () => void
 
-const every =
-  (ms: number): Checking =>
-  (check) => {
-    const timer = setInterval(check, ms)
-    return () => clearInterval(timer)
+// All at the same time: they share a statement, however many are open.
+const together = (ms: number): Checking => {
+  const open = new Set<() => void>()
+  let timer: ReturnType<typeof setInterval> | undefined
+  return (check) => {
+    open.add(check)
+    timer ??= setInterval(() => open.forEach((one) => one()), ms)
+    return () => {
+      open.delete(check)
+      if (open.size > 0) return
+      clearInterval(timer)
+      timer = undefined
+    }
   }
+}
+
+const withLinks = together(LINK_CHECK_MS)
+const withTeams = together(CREDENTIAL_CHECK_MS)
 
 /** Passes `body` on until `allowed`, which is asked whenever `checking` says so, resolves to false or rejects. */
 const whileAllowed = (body: ReadableStream<Uint8Array>, allowed: () => Promise<boolean>, checking: Checking) => {

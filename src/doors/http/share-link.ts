@@ -5,7 +5,6 @@ import { parse } from 'hono/utils/cookie'
 import { refuse } from '../../core/errors.ts'
 import { parseToken, type Token } from '../../core/ids.ts'
 import type { Services } from '../../process/services.ts'
-import { sharedBy } from '../../stores/shares.ts'
 import { cookieOf } from './cookies.ts'
 import type { Http } from './http.ts'
 import { calledScheme } from './origin.ts'
@@ -28,7 +27,7 @@ const isFor = (sessionId: string, requested: string) =>
 export const openShared = async (c: Http, services: Services): Promise<Response> => {
   const text = c.req.param('token') ?? ''
   const token = parseToken(text)
-  const sessionId = token && (await sharedBy(services.database, token))
+  const sessionId = token && (await services.sharedBy(token))
   if (!sessionId) return refuse('not_found', 'This link is invalid or has been revoked. Ask the person who gave it to you for a new one.')
   keep(c, services, sessionId, text)
   return c.body(null, 303, { location: `/sessions/${sessionId}`, 'cache-control': 'no-store' })
@@ -59,7 +58,7 @@ export const moveOldCookies = (c: Http, services: Services) => {
 /** Does an active link open this request's path? */
 export const isShared = async (c: Http, services: Services): Promise<boolean> => {
   const shared = sharedTokenOf(c)
-  return shared !== undefined && (await sharedBy(services.database, shared.token)) === shared.sessionId
+  return shared !== undefined && (await services.sharedBy(shared.token)) === shared.sessionId
 }
 
 /** The token in the cookie, for a request whose path a link could open. Not looked up yet. */
