@@ -57,6 +57,10 @@ export class DatabaseTimeout extends Error {
   }
 }
 
+/** What must be free on the disk of an embedded database for it to be written to: without space for its next 16 MiB of journal, PGlite never returns
+ *  and blocks this thread forever. */
+export const SPARE_BYTES = 64 * 1024 * 1024
+
 export const ANSWER_WITHIN_MS = 5_000 // postgres-js has no time limit: a frozen server would hold its callers forever
 
 export const queriesOver = (run: RunStatement): Queries => ({

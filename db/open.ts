@@ -1,9 +1,9 @@
 // Opens the configured database, or tells the operator why it cannot be opened.
-import type { Database } from './database.ts'
+import { SPARE_BYTES, type Database } from './database.ts'
 import { CannotOpen, FilesGone } from './errors.ts'
 import { lockFolder } from './lock.ts'
 import { openPglite } from './pglite.ts'
-import { freeBytes, lossDetector, SPARE_BYTES } from './pglite-files.ts'
+import { freeBytes, lossDetector } from './pglite-files.ts'
 import { openPostgres } from './postgres.ts'
 import { checkPostgres, Unfit } from './start-checks.ts'
 

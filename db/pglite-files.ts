@@ -20,6 +20,7 @@ import {
 } from 'node:fs'
 import { cp } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { SPARE_BYTES } from './database.ts'
 import { CopyFailed, FilesGone } from './errors.ts'
 import { isOfLock } from './lock.ts'
 
@@ -45,9 +46,6 @@ export const copyFiles = async (from: string, to: string): Promise<void> => {
 
 const asUser = () => (process.getuid ? `, as user ${process.getuid()}` : '')
 
-/** What must be free on the disk of a database for it to be written to: without space for its next 16 MiB of journal, PGlite never returns
- *  and blocks this thread forever. */
-export const SPARE_BYTES = 64 * 1024 * 1024
 const PACKED = 1 / 3 // of the database, about; it is made beside the copy
 
 // Asked beforehand: a copy that fills the disk of a server that runs has it refuse what is written meanwhile.

@@ -1,9 +1,19 @@
 // The embedded database: one process, one connection, on this very thread.
 import { PGlite } from '@electric-sql/pglite'
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
-import { CHANNEL, OID, queriesOver, rfc3339, unlessLate, withinDeadline, type Database, type RunStatement } from './database.ts'
+import {
+  CHANNEL,
+  OID,
+  queriesOver,
+  rfc3339,
+  SPARE_BYTES,
+  unlessLate,
+  withinDeadline,
+  type Database,
+  type RunStatement,
+} from './database.ts'
 import { DiskFull } from './errors.ts'
-import { copyFiles, filesIn, freeBytes, noteWhole, preparedFolder, SPARE_BYTES } from './pglite-files.ts'
+import { copyFiles, filesIn, freeBytes, noteWhole, preparedFolder } from './pglite-files.ts'
 import { statementsOn } from './pglite-statements.ts'
 
 const unchanged = (value: unknown) => value as string // JSON is text already

@@ -1,14 +1,22 @@
 // The embedded database has no autovacuum: this stands in for it.
-import { DatabaseTimeout, type Database } from './database.ts'
+import { DatabaseTimeout, SPARE_BYTES, type Database } from './database.ts'
 
 const AFTER_EVENTS = 20_000
-/** A job that vacuums PGlite after every AFTER_EVENTS events, and does nothing on Postgres. */
-export const createVacuum = (database: Database, appended: () => number) => {
-  let vacuumedAt = 0
+const AFTER_START_MS = 5 * 60_000 // one that is started anew each day may never see that many events
+
+/** What an operator must know. */
+type Warn = (message: string) => void
+
+/** A job that vacuums PGlite once some minutes after the start and after every AFTER_EVENTS events, and does nothing on Postgres. `now`: in
+ *  milliseconds. */
+export const createVacuum = (database: Database, appended: () => number, warn: Warn, now = () => performance.now()) => {
+  const startedAt = now()
+  let vacuumedAt: number | undefined
+  const isDue = () => appended() - (vacuumedAt ?? 0) >= AFTER_EVENTS || (vacuumedAt === undefined && now() - startedAt >= AFTER_START_MS)
   return async function vacuum() {
-    if (database.engine !== 'pglite' || appended() - vacuumedAt < AFTER_EVENTS) return
+    if (database.engine !== 'pglite' || !isDue()) return
     vacuumedAt = appended()
-    await vacuumAll(database)
+    await vacuumAll(database, warn)
   }
 }
 
@@ -18,14 +26,24 @@ const unlessUnderWay = (error: unknown) => {
 }
 
 /** Makes what was deleted room for what comes, on PGlite; Postgres does that by itself. */
-export const vacuumAll = async ({ engine, query, checkpoint }: Database): Promise<void> => {
+export const vacuumAll = async ({ engine, query, checkpoint, freeBytes }: Database, warn: Warn): Promise<void> => {
   if (engine !== 'pglite') return
-  const tables = await query<{ name: string }>(
-    `select relname as name from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace order by name`,
+  const tables = await query<{ name: string; bytes: number }>(
+    `select relname as name, pg_total_relation_size(oid)::int8 as bytes from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace order by name`,
   )
   // One table at a time, so that other statements can run in between.
-  for (const { name } of tables) {
+  const leftOut: typeof tables = []
+  for (const table of tables) {
     await checkpoint?.() // a vacuum may write as much journal as its table is large
-    await query(`vacuum (analyze) ${name}`).catch(unlessUnderWay)
+    // The database ends for good when its disk is full while it writes.
+    if ((freeBytes?.() ?? Infinity) - SPARE_BYTES < table.bytes) leftOut.push(table)
+    else await query(`vacuum (analyze) ${table.name}`).catch(unlessUnderWay)
   }
+  if (leftOut.length > 0) warn(tooLittleSpaceFor(leftOut))
+}
+
+const tooLittleSpaceFor = (tables: { name: string; bytes: number }[]) => {
+  const needed = Math.ceil((Math.max(...tables.map(({ bytes }) => bytes)) + SPARE_BYTES) / 1024 ** 2)
+  const names = tables.map(({ name }) => name).join(', ')
+  return `The disk of DATA_DIR has too little space left to vacuum ${names}: what was deleted there makes no room for what comes, and searches may become slow. Free space, until ${needed} MiB are left.`
 }

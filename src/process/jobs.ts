@@ -5,6 +5,7 @@ import { createVacuum } from '../../db/vacuum.ts'
 import type { Config } from '../config.ts'
 import type { Clock } from '../core/runtime/clock.ts'
 import type { Job } from '../core/runtime/job.ts'
+import type { Log } from '../core/runtime/log.ts'
 import type { Presence } from '../core/presence.ts'
 import type { Notifier } from '../log/notifier.ts'
 import type { LoopGuard } from '../loops/guard.ts'
@@ -41,11 +42,24 @@ interface JobParts {
   publisher: Publisher
   status: Pick<StatusWatch, 'timed'>
   stopping: AbortSignal
+  log: Log
 }
 
 /** `flushPresence` writes the presence that is only in memory, as its job does: run it once more before the database is closed. `recheck`:
  *  call it when the outcome of a write is unknown. */
-export const processJobs = ({ database, config, clock, presence, loops, settings, notifier, publisher, status, stopping }: JobParts) => {
+export const processJobs = ({
+  database,
+  config,
+  clock,
+  presence,
+  loops,
+  settings,
+  notifier,
+  publisher,
+  status,
+  stopping,
+  log,
+}: JobParts) => {
   const flushPresence = presenceFlush(database, config.CLAIM_LEASE, clock, presence, publisher)
   const rechecks = recheckerOf(publisher.indexer)
   const runs: Partial<Record<JobName, () => unknown>> = {
@@ -53,7 +67,7 @@ export const processJobs = ({ database, config, clock, presence, loops, settings
     sweep: () => sweep(database, publisher),
     index: () => publisher.indexer.run(() => !stopping.aborted),
     loops: () => loops.sweep(),
-    vacuum: createVacuum(database, publisher.appended),
+    vacuum: createVacuum(database, publisher.appended, (message) => log('warn', message)),
     ...(database.checkpoint && { checkpoint: database.checkpoint }),
     recheck: rechecks.run,
     settings: () => status.timed(() => settings.reload()), // on the embedded database this only times its answer

@@ -71,7 +71,7 @@ export const purge = async (
     left--
   }
   const cut = left > 0
-  if (purged > 0 && !stopping.aborted) await vacuumAll(database)
+  if (purged > 0 && !stopping.aborted) await vacuumAll(database, (message) => log('warn', message))
   log('info', cut ? 'a purge was cut short' : 'a purge is done', { sessions: purged })
   return { sessions: found, unknown, purged, ...(cut && { cut_short: true }) }
 }

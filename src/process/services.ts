@@ -79,7 +79,19 @@ export const createServices = async (database: Database, config: Config, log: Lo
   clock.set(await writePresence(database, [], config.CLAIM_LEASE), askedAt)
   await listenToPeers(database, { presence, notifier, settings, publisher, credentials, status })
   await notifier?.ready()
-  const own = processJobs({ database, config, clock, presence, loops, settings, notifier, publisher, status, stopping: stopping.signal })
+  const own = processJobs({
+    database,
+    config,
+    clock,
+    presence,
+    loops,
+    settings,
+    notifier,
+    publisher,
+    status,
+    stopping: stopping.signal,
+    log,
+  })
 
   const base = () => {
     const link = settings.get('mcp_url') ?? config.MCP_URL
