@@ -1,6 +1,7 @@
 // Deletes sessions for good, as an operator orders: from the log, the index and the memory of every instance.
 import { z } from 'zod'
 import type { Database } from '../../db/database.ts'
+import { isUndone } from '../../db/errors.ts'
 import { vacuumAll } from '../../db/vacuum.ts'
 import { pause } from '../core/runtime/pause.ts'
 import { topicOf } from '../log/topics.ts'
@@ -45,6 +46,8 @@ const PIECE = { pglite: { rows: 50, bytes: 32 * 1024 }, postgres: { rows: 500, b
 
 type GoesOn = () => boolean
 
+const TRIES = 4 // a transaction that the database undid, because another one waited for it, is begun again
+
 /** Finds what an order names, and with `yes` deletes it, a session at a time. A purge that was interrupted, or that `goesOn` has ended between
  *  two pieces, is run again: the session that it was at is archived then, and has the beginning of its log. */
 export const purge = async (
@@ -60,7 +63,7 @@ export const purge = async (
   const unknown = ids.filter((id) => !named.some((session) => session.id === id))
   if (going.length === 0) return { sessions: found, unknown, purged: 0 }
   log('info', 'a purge begins', { sessions: going.length })
-  await database.unhurried((tx) => deleteOpenAnswers(tx, going), MAY_TAKE_MS)
+  await untilDone(() => database.unhurried((tx) => deleteOpenAnswers(tx, going), MAY_TAKE_MS))
   const byName = new Set(named.map(({ id }) => id))
   let purged = 0
   let left = going.length
@@ -78,12 +81,18 @@ export const purge = async (
 
 // A session that is found by its age alone stays where something has happened in it since: many take hours.
 const purgeOne = async ({ database, publishTopic }: Services, id: string, days: number | undefined, goesOn: GoesOn): Promise<boolean> => {
-  while (goesOn() && (await shorten(database, id, days))) {
+  while (goesOn() && (await untilDone(() => shorten(database, id, days)))) {
     publishTopic(topicOf(CUT_KIND, id), Date.now())
     await pause()
   }
   if (!goesOn()) return false
-  const gone = await database.unhurried(async (tx) => {
+  const gone = await untilDone(() => deleteRest(database, id, days))
+  if (gone) publishTopic(topicOf(PURGED_KIND, id), Date.now())
+  return gone
+}
+
+const deleteRest = (database: Database, id: string, days: number | undefined): Promise<boolean> =>
+  database.unhurried(async (tx) => {
     await lockIndex(tx)
     await lockSession(tx, id)
     if (!(await isStillOld(tx, id, days))) return false
@@ -91,8 +100,15 @@ const purgeOne = async ({ database, publishTopic }: Services, id: string, days: 
     if (rest) await forgetEvents(tx, id, rest)
     return deleteSession(tx, id)
   }, MAY_TAKE_MS)
-  if (gone) publishTopic(topicOf(PURGED_KIND, id), Date.now())
-  return gone
+
+const untilDone = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isUndone(error) || tried === TRIES) throw error
+    }
+  }
 }
 
 // Deletes a piece of the session's log, from its end, from the log and the index alike, and then of its document's versions, from their

@@ -10,7 +10,7 @@ import { personAt, recordsOf } from '../support/records-scene.ts'
 import { PURGED } from '../../src/rooms/handoff.ts'
 import { claudeLine, dataFile, eventsOf, importFile, sessionRow } from '../support/transcripts.ts'
 import { controlScene } from '../support/control-scene.ts'
-import { holdLock } from '../support/held-lock.ts'
+import { holdLock, waitingForLocks } from '../support/held-lock.ts'
 import { CUT_KIND } from '../../src/process/publish.ts'
 import type { Services } from '../../src/process/services.ts'
 import { documentVersions, editsIn, readDocument } from '../../src/stores/documents.ts'
@@ -385,6 +385,18 @@ onEveryEngine((parley, engine) => {
     await order(id, '--yes')
   })
 
+  test('a transaction that the database undid is begun again', async () => {
+    const { id, alex } = await room(call())
+    await say(alex, 'Over.')
+    const { database } = parley()
+    const undone = Object.assign(new Error('deadlock detected'), { code: '40P01' })
+    let times = 0
+    const unhurried: typeof database.unhurried = (work, ms) => (times++ % 2 === 0 ? Promise.reject(undone) : database.unhurried(work, ms))
+    const services = { ...parley().services, database: { ...database, unhurried } } as unknown as Services
+    expect(await purge(services, purgeArguments([id, '--yes']))).toMatchObject({ purged: 1 })
+    expect(times).toBeGreaterThan(2)
+  })
+
   test('by age, rooms and traces apart', async () => {
     const old = await room(call(), { title: 'Old' })
     const trace = await room(call(), { title: 'Old trace' })
@@ -443,9 +455,6 @@ onEveryEngine((parley, engine) => {
     expect(await order(id, '--yes')).toMatchObject({ purged: 1 })
   })
 })
-
-const waitingForLocks = async ({ query }: Parley['database']): Promise<number> =>
-  (await query<{ n: number }>(`select count(*)::int as n from pg_locks where not granted`))[0]!.n
 
 test.each([
   [[]],
