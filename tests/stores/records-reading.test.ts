@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { sql, type SQL } from 'drizzle-orm'
 import { inTexts, inTitles, searchContent, CONTENT_TYPES } from '../../src/stores/records/content-search.ts'
 import { listDecisions } from '../../src/stores/records/decision-list.ts'
-import { personIdOf } from '../../src/stores/records/persons.ts'
+import { personIdOf, personOf, rememberPersons } from '../../src/stores/records/persons.ts'
 import { fewestStatements } from '../support/fewest-statements.ts'
 import { bearer, keyOf } from '../support/keys.ts'
 import { manyRecords } from '../support/many-records.ts'
@@ -19,6 +19,19 @@ onOneEngine((parley, engine) => {
     await (seeded ??= manyRecords(parley().database, AMOUNT))
     return parley().database
   }
+
+  test('names are kept in one order, also where a team and a person share one', async () => {
+    const [team, person] = [personOf('team', 'Alex', false), personOf('person', 'Alex', true)]
+    const kept: unknown[][] = []
+    const { db, query } = parley().database
+    const noted: typeof query = (text, params = []) => (kept.push(params), query(text, params))
+    for (const given of [
+      [team, person],
+      [person, team],
+    ])
+      await rememberPersons({ db, query: noted }, given)
+    expect(kept[1]).toEqual(kept[0]!)
+  })
 
   test('the number of statements is the same for one row and for fifty [E19]', async () => {
     const { query } = await database()

@@ -34,12 +34,14 @@ export const nameOnly = (name: string): Named => ({ person_id: null, name, kind:
  *  it may be one that only reads, and what writes has been refused before. */
 export const rememberPersons = async (queries: Queries, given: readonly (Named | null | undefined)[]): Promise<void> => {
   // In one order: two writes that keep the same names would wait for each other otherwise.
-  const known = given.filter((one): one is Person => one?.person_id != null).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  const known = given.filter((one): one is Person => one?.person_id != null).toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
   if (known.length === 0) return
   await insertPersons(queries, known).catch((error: unknown) => {
     if (!(error instanceof DiskFull)) throw error
   })
 }
+
+const placeOf = ({ name, kind }: Person) => `${name}\n${kind}`
 
 const insertPersons = ({ query }: Queries, known: Person[]) =>
   query(
