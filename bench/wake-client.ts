@@ -4,7 +4,8 @@
 import { readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Entry } from '../src/client/watch/sessions.ts'
-import { buildClient, newHome } from '../tests/support/client.ts'
+import { buildPublic } from '../tests/support/built.ts'
+import { newHome } from '../tests/support/client.ts'
 import { startHub, type Team } from '../tests/support/hub.ts'
 import { claudeIsThere, realClaude, SKIPPED } from '../tests/support/real-claude.ts'
 import { load, median, row, spread } from './support.ts'
@@ -14,7 +15,7 @@ const SETTLE_MS = 2_500
 
 const main = async () => {
   if (!claudeIsThere) return console.log(SKIPPED)
-  buildClient()
+  buildPublic()
   const hub = await startHub({ WAKES_PER_HOUR: '10000' })
   const home = newHome(hub.link)
   await home.run(['connect', 'claude', '--yes'])

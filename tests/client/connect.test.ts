@@ -15,13 +15,14 @@ import { basename, join, relative } from 'node:path'
 import { keptToken } from '../../src/client/tokens.ts'
 import { entriesOf, keepEntry } from '../../src/client/watch/sessions.ts'
 import { newSecret, uuid7 } from '../../src/core/ids.ts'
-import { buildClient, newHome, RUNTIME, type Home } from '../support/client.ts'
+import { buildPublic } from '../support/built.ts'
+import { newHome, RUNTIME, type Home } from '../support/client.ts'
 
 const HUB = 'http://127.0.0.1:9/mcp' // nothing listens there: settings are written all the same
 const OTHER = 'http://127.0.0.1:19/mcp'
 let home: Home
 
-beforeAll(buildClient, 60_000)
+beforeAll(buildPublic, 60_000)
 afterEach(() => home?.drop())
 
 const connected = async (client: string, ...more: string[]) => {

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { programPath, readClientProgram, type ClientProgram } from '../../src/doors/rest/client-package.ts'
 import { startParley, type Parley, type Sending } from '../support/parley.ts'
-import { buildClient, newHome } from '../support/client.ts'
+import { buildPublic } from '../support/built.ts'
+import { newHome } from '../support/client.ts'
 import { startHub, type Hub } from '../support/hub.ts'
 import { asset } from '../support/site.ts'
 
@@ -16,7 +17,7 @@ let program: ClientProgram
 let path: string
 
 beforeAll(async () => {
-  buildClient()
+  buildPublic()
   program = (await readClientProgram(asset))!
   path = programPath(program)
   parley = await startParley()

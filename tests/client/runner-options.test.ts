@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { newKey } from '../../src/core/ids.ts'
-import { buildClient, newHome } from '../support/client.ts'
+import { buildPublic } from '../support/built.ts'
+import { newHome } from '../support/client.ts'
 import { buildRunner, newSite, started, until, type Site } from '../support/runner.ts'
 import { startRunnerHub, type RunnerHub } from '../support/runner-hub.ts'
 
@@ -183,7 +184,7 @@ test(
 test(
   'the program that hubs serve has the command, and knows the hub that it came from',
   async () => {
-    buildClient()
+    buildPublic()
     const home = newHome(`${hub.url}/mcp`)
     try {
       expect((await home.run(['--help'])).out).toContain('parley runner')
@@ -204,7 +205,7 @@ test(
 test(
   'whoever read its output has gone: it goes on, and is ended in good order',
   async () => {
-    buildClient()
+    buildPublic()
     const home = newHome(`${hub.url}/mcp`)
     try {
       const child = home.start(['runner'], { env: { PARLEY_RUNNER_KEY: hub.key }, cwd: site.app })

@@ -3,7 +3,8 @@ import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { Stop } from '../../src/client/machine.ts'
 import { changeAll } from '../../src/client/settings/change-all.ts'
-import { buildClient, newHome, RUNTIME, type Home } from '../support/client.ts'
+import { buildPublic } from '../support/built.ts'
+import { newHome, RUNTIME, type Home } from '../support/client.ts'
 import { canMount, runWithMounts } from '../support/mounting.ts'
 
 const HUB = 'http://127.0.0.1:9/mcp' // nothing listens there: settings are written all the same
@@ -17,7 +18,7 @@ const runCramped = (blocks: number, command: string, env = {}) => {
   return { code: exitCode, err: stderr.toString() }
 }
 
-beforeAll(buildClient, 60_000)
+beforeAll(buildPublic, 60_000)
 afterEach(() => home?.drop())
 
 describe.skipIf(!canMount)('a settings file that is mounted by itself', () => {

@@ -7,7 +7,8 @@ import { connect } from '../../src/client/connect.ts'
 import { connectionsOf } from '../../src/client/connections.ts'
 import { disconnect } from '../../src/client/disconnect.ts'
 import { Stop, type Machine } from '../../src/client/machine.ts'
-import { buildClient, newHome, type Home } from '../support/client.ts'
+import { buildPublic } from '../support/built.ts'
+import { newHome, type Home } from '../support/client.ts'
 import { DRAWN, FULL } from '../support/full.ts'
 
 const HUBS = ['http://127.0.0.1:9/mcp', 'http://127.0.0.1:19/mcp', 'http://127.0.0.1:25/mcp'] // which fetch refuses to ask
@@ -15,7 +16,7 @@ const SEQUENCES = FULL ? 1_000 : 100
 
 let home: Home
 beforeAll(() => {
-  buildClient()
+  buildPublic()
   home = newHome(HUBS[0]!)
 }, 60_000)
 afterAll(() => home.drop())

@@ -1,7 +1,8 @@
 // The real Gemini CLI and opencode list the hub that the program `parley` has connected them to, until it is taken out again.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { delimiter } from 'node:path'
-import { buildClient, newHome, type Home } from '../support/client.ts'
+import { buildPublic } from '../support/built.ts'
+import { newHome, type Home } from '../support/client.ts'
 import { clientBin } from '../support/drivers.ts'
 import { startHub, type Hub } from '../support/hub.ts'
 
@@ -32,7 +33,7 @@ for (const [name, { npm, settings, connected, own, itsOwn }] of Object.entries(C
     let hub: Hub
     let home: Home
     beforeAll(async () => {
-      buildClient()
+      buildPublic()
       hub = await startHub()
     }, LONG_MS)
     afterAll(() => hub?.server.remove())

@@ -3,7 +3,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import type { Entry } from '../../src/client/watch/sessions.ts'
-import { buildClient, newHome, type Home } from '../support/client.ts'
+import { buildPublic } from '../support/built.ts'
+import { newHome, type Home } from '../support/client.ts'
 import { callsTo, startHub, type Hub, type Team } from '../support/hub.ts'
 import { CLAUDE_VERSION, claudeIsThere, realClaude, SKIPPED, type RealClaude } from '../support/real-claude.ts'
 import { freePort, spawnServer } from '../support/server.ts'
@@ -21,7 +22,7 @@ describe.skipIf(!claudeIsThere)(`Claude Code ${CLAUDE_VERSION} is woken`, () => 
   const running: RealClaude[] = []
 
   beforeAll(async () => {
-    buildClient()
+    buildPublic()
     hub = await startHub({ WAKES_PER_HOUR: '1000' })
   }, LONG_MS)
   afterAll(() => hub.server.remove())

@@ -1,7 +1,8 @@
 // The real Codex, connected by the program `parley`, is woken through its queue.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
-import { buildClient, newHome } from '../support/client.ts'
+import { buildPublic } from '../support/built.ts'
+import { newHome } from '../support/client.ts'
 import { startHub } from '../support/hub.ts'
 import { CODEX_VERSION, codexEnv, codexIsThere, realCodex } from '../support/real-codex.ts'
 
@@ -9,7 +10,7 @@ if (!codexIsThere)
   console.log(`Skipped: Codex ${CODEX_VERSION} is not in the folder codex of PARLEY_CLIENTS (npm i @openai/codex@${CODEX_VERSION}).`)
 
 describe.skipIf(!codexIsThere)(`Codex ${CODEX_VERSION}`, () => {
-  beforeAll(buildClient, 60_000)
+  beforeAll(buildPublic, 60_000)
 
   test('is told the line that wakes it, and watch --codex wakes it for each message', async () => {
     const hub = await startHub()

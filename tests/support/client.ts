@@ -10,12 +10,6 @@ const ROOT = join(import.meta.dir, '../..')
 export const BUILT = join(ROOT, 'public/client.mjs')
 export const RUNTIME = Bun.which('node') ?? process.execPath // Node, where there is one: that is what people have
 
-/** Builds the program, if a source is newer. */
-export const buildClient = (): void => {
-  const { exitCode, stderr } = Bun.spawnSync([process.execPath, join(ROOT, 'components/styles.ts')])
-  if (exitCode !== 0) throw new Error(stderr.toString())
-}
-
 export interface Ran {
   code: number | null
   out: string

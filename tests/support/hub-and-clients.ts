@@ -1,6 +1,7 @@
 // What tests of the program `parley` begin with: a hub, homes that are connected to it or not, and clients in them. All ends with the test.
 import { afterAll, afterEach, beforeAll, beforeEach } from 'bun:test'
-import { buildClient, newHome, type Home } from './client.ts'
+import { buildPublic } from './built.ts'
+import { newHome, type Home } from './client.ts'
 import { fakeClient, type FakeClient } from './fake-client.ts'
 import { startHub, type Hub } from './hub.ts'
 
@@ -11,7 +12,7 @@ export const withHub = (env: Record<string, string> = {}) => {
   const [hub, home] = [{} as Hub, {} as Home]
   const clients: FakeClient[] = []
   beforeAll(async () => {
-    buildClient()
+    buildPublic()
     Object.assign(hub, await startHub(env))
   }, START_MS)
   afterAll(() => hub.server?.remove())
@@ -32,7 +33,7 @@ export const withHub = (env: Record<string, string> = {}) => {
 /** For tests that start, stop and move hubs of their own. */
 export const withHubsOfTheirOwn = () => {
   const ending: (() => unknown)[] = []
-  beforeAll(buildClient, START_MS)
+  beforeAll(buildPublic, START_MS)
   afterEach(async () => {
     for (const end of ending.splice(0).toReversed()) await end()
   }, START_MS)

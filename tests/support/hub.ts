@@ -1,6 +1,5 @@
 // A server of its own, called as agents with curl call it.
-import { spawnSync } from 'node:child_process'
-import { join } from 'node:path'
+import { buildPublic } from './built.ts'
 import { startServer } from './server.ts'
 
 export interface Team {
@@ -10,12 +9,10 @@ export interface Team {
   cursor: number
 }
 
-const BUILD = join(import.meta.dir, '../../components/styles.ts')
-
 export type Hub = Awaited<ReturnType<typeof startHub>>
 
 export const startHub = async (env: Record<string, string> = {}) => {
-  spawnSync(process.execPath, [BUILD]) // the program `parley` that it serves
+  buildPublic() // the program `parley` that it serves
   const server = await startServer(env)
   return { ...callsTo(server.url, env.ACCESS_TOKEN), server, link: `${server.url}/mcp` }
 }

@@ -9,6 +9,7 @@ import { createLog } from '../../src/core/runtime/log.ts'
 import { readClientProgram } from '../../src/doors/rest/client-package.ts'
 import { createServices, type Options } from '../../src/process/services.ts'
 import { findChromium, launchArgs } from './browser.ts'
+import { buildPublic } from './built.ts'
 import { embeddedDatabase } from './pglite.ts'
 
 export const KEY = 'operator-key-of-the-test'
@@ -66,8 +67,7 @@ export const serveSite = async (environment: Record<string, string> = {}, { data
 
 /** Builds what browsers load, and starts one: the one that is found unless another is given. */
 export const startBrowser = async (moreArgs: string[] = [], executable?: string): Promise<Browser> => {
-  const styles = Bun.spawn([process.execPath, join(ROOT, 'components/styles.ts')], { stdout: 'ignore' })
-  expect(await styles.exited).toBe(0)
+  buildPublic()
   return chromium.launch({ executablePath: executable ?? (await findChromium()), args: [...launchArgs, ...moreArgs] })
 }
 
