@@ -4,13 +4,11 @@ import { writeFileSync } from 'node:fs'
 import { migrate } from '../db/migrate.ts'
 import { openPostgres } from '../db/postgres.ts'
 import { pathsIn } from './support/empty.ts'
-import { dumpOfEmpty } from './support/pglite.ts'
 import { makeEmptyDatabase } from './support/server.ts'
 
 const [place = '', url = ''] = process.argv.slice(2)
 const { folder, dump } = pathsIn(place)
-await makeEmptyDatabase(folder)
-writeFileSync(dump, await (await dumpOfEmpty()).bytes())
+writeFileSync(dump, await (await makeEmptyDatabase(folder)).bytes())
 const database = await openPostgres(url)
 await migrate(database)
 await database.close()

@@ -24,9 +24,9 @@ const copyOfEmpty = async (): Promise<PGlite> => {
 
 let template: Blob | Promise<Blob> | undefined
 
-/** What an empty database is loaded from. */
-export const dumpOfEmpty = async (): Promise<Blob> => {
-  const client = await makeEmpty()
+/** What an empty database is loaded from; the database itself is left in `dataDir`, if there is one. */
+export const dumpOfEmpty = async (dataDir?: string): Promise<Blob> => {
+  const client = await makeEmpty(dataDir)
   const copy = await client.dumpDataDir('none')
   await client.close()
   return copy
@@ -37,8 +37,8 @@ export const dumpOfEmpty = async (): Promise<Blob> => {
 const SMALL = ['--wal-segsize=1', '-c', 'shared_buffers=8MB', '-c', 'wal_recycle=off']
 const NOBODY_ELSES = `update pg_database set datistemplate = false; drop database template0; drop database template1; checkpoint`
 
-/** A small embedded database, migrated, in a folder or in memory. */
-export const makeEmpty = async (dataDir?: string): Promise<PGlite> => {
+// A small embedded database, migrated, in a folder or in memory.
+const makeEmpty = async (dataDir?: string): Promise<PGlite> => {
   const client = await PGlite.create({ ...OPTIONS, ...(dataDir && { dataDir }), initDbStartParams: SMALL })
   await migrate(await databaseOn(client))
   for (const statement of NOBODY_ELSES.split('; ')) await client.query(statement)

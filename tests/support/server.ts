@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { folderOfRun, madeForAll } from './empty.ts'
-import { makeEmpty } from './pglite.ts'
+import { dumpOfEmpty } from './pglite.ts'
 
 export interface TestServer {
   url: string
@@ -111,12 +111,13 @@ const emptyFolder = async (): Promise<string> => {
   return OWN
 }
 
-/** Makes a data folder with an empty embedded database, unless it is there. */
-export const makeEmptyDatabase = async (folder: string): Promise<void> => {
+/** Makes a data folder with an empty embedded database, unless it is there. Returns what one in memory is loaded from. */
+export const makeEmptyDatabase = async (folder: string): Promise<Blob> => {
   const making = mkdtempSync(join(tmpdir(), 'parley-test-'))
-  await (await makeEmpty(join(making, 'pg'))).close()
+  const dump = await dumpOfEmpty(join(making, 'pg'))
   if (existsSync(folder)) rmSync(making, { recursive: true })
   else renameSync(making, folder)
+  return dump
 }
 
 /** Runs `bun src/server.ts …` until it ends by itself: for starts that fail and for commands. `output` is all that it printed. */
