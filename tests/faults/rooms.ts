@@ -215,9 +215,9 @@ export const gauge = async (url: string, name: string, send: Send = fetch): Prom
 /** Milliseconds until `check` holds; fails after `withinMs`. */
 export const until = async (what: string, withinMs: number, check: () => boolean | Promise<boolean>): Promise<number> => {
   const from = performance.now()
-  while (!(await check())) {
+  for (let pauseMs = 5; !(await check()); pauseMs = Math.min(2 * pauseMs, 50)) {
     if (performance.now() - from > withinMs) throw new Error(`${what}: not within ${withinMs} ms`)
-    await Bun.sleep(5)
+    await Bun.sleep(pauseMs)
   }
   return performance.now() - from
 }

@@ -355,7 +355,11 @@ export const feedOf = async (who: Seat, more: Record<string, unknown> = {}): Pro
 
 /** Turns true within so many seconds, or the test fails. The limit is for what hangs: a busy machine takes its time. */
 export const soon = async (what: string, holds: () => boolean | Promise<boolean>, seconds = 60) => {
-  for (const until = performance.now() + seconds * 1_000; performance.now() < until; await Bun.sleep(5)) if (await holds()) return
+  const until = performance.now() + seconds * 1_000
+  for (let pauseMs = 5; performance.now() < until; pauseMs = Math.min(2 * pauseMs, 50)) {
+    if (await holds()) return
+    await Bun.sleep(pauseMs)
+  }
   throw new Error(`not within ${seconds} s: ${what}`)
 }
 

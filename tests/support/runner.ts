@@ -136,9 +136,10 @@ const endOf = (child: ChildProcess): Promise<number | null> => new Promise((reso
 
 /** Waits until it is so; throws after `ms`. */
 export const until = async (isSo: () => unknown, ms = 60_000, what = isSo.toString()): Promise<void> => {
-  for (const ends = Date.now() + ms; !(await isSo());) {
+  const ends = Date.now() + ms
+  for (let pauseMs = 10; !(await isSo()); pauseMs = Math.min(2 * pauseMs, 80)) {
     if (Date.now() > ends) throw new Error(`Not within ${ms} ms: ${what}`)
-    await Bun.sleep(20)
+    await Bun.sleep(pauseMs)
   }
 }
 
