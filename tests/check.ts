@@ -2,7 +2,7 @@
 import { spawn } from 'bun'
 
 const STATIC = {
-  types: ['bunx', 'tsc', '--noEmit', '-p', '.'],
+  types: ['bunx', 'tsc', '--noEmit', '-p', '.', '--checkers', '1'],
   format: ['bunx', 'oxfmt', '--check'],
   lint: ['bunx', 'oxlint', '--deny-warnings'],
   unused: ['bunx', 'knip', '--no-progress'],
@@ -20,7 +20,7 @@ const TESTS = { tests: ['bun', 'test', '--timeout', HANGS_MS, ...QUICK] }
 
 const steps: Record<string, string[]> = process.argv.includes('--static') ? STATIC : { ...STATIC, ...TESTS }
 
-// All at once: each but the tests is one thread.
+// All at once: each but the tests is one thread. Of several checkers of types each would read again what all need.
 const run = async (name: string, [command, ...args]: string[]): Promise<boolean> => {
   const begin = performance.now()
   const child = spawn([process.execPath, ...(command === 'bunx' ? ['x', '--no-install'] : []), ...args], {
