@@ -1,9 +1,9 @@
 // Who may call what of control: the table of keys in every cell, over MCP and REST, and all that is no good key.
-import { describe, expect } from 'bun:test'
+import { afterAll, describe, expect } from 'bun:test'
 import { revokeKey } from '../../../src/control/keys/keys.ts'
 import { sha256 } from '../../../src/core/ids.ts'
 import { KEY_SCOPES, type KeyScope } from '../../../src/core/key-scopes.ts'
-import { test } from '../../support/foreign.ts'
+import { beforeAll, test } from '../../support/foreign.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
 import { cookieOf, done, onOneEngine, operations, soon, viaRest, type Served } from '../../support/parley.ts'
 import { runnerAt, said, type TestRunner } from '../../support/played-runner.ts'
@@ -80,12 +80,20 @@ onOneEngine((parley) => {
   }
 
   describe('a key gets what the table says, over REST and MCP, on a server that is closed to others', () => {
-    test.each(KEY_SCOPES.flatMap((scope) => TOOLS.map((row) => [scope, row] as const)))(
-      '%s for %s',
-      async (scope: KeyScope, row: string) => {
-        const served = await parley().beside(CLOSED)
-        const { own, child, foreign } = await places(served)
-        const as = bearer(await keyOf(served, scope, own.session_id))
+    let served: Served
+    beforeAll(async () => void (served = await parley().beside(CLOSED)))
+    afterAll(() => served?.close())
+
+    describe.each(KEY_SCOPES)('%s', (scope) => {
+      let there: Awaited<ReturnType<typeof places>>
+      let as: Record<string, string>
+      beforeAll(async () => {
+        there = await places(served)
+        as = bearer(await keyOf(served, scope, there.own.session_id))
+      })
+
+      test.each(TOOLS)('for %s', async (row) => {
+        const { own, child, foreign } = there
         const opened = opens(scope, row)
         const before = await counts()
         const itself = scope === 'agent' && row === 'control.manage_session' ? 403 : 200
@@ -97,9 +105,8 @@ onOneEngine((parley) => {
           await expectBoth(served, row, () => ABOUT[row]!(foreign), as, opened === 'own' ? 404 : 200)
           if (opened === 'own') expect(await counts()).toEqual(still)
         }
-        await served.close()
-      },
-    )
+      })
+    })
 
     test.each(KEY_SCOPES)('%s does not answer what an agent asks permission for', async (scope) => {
       const { own } = await places(parley())
