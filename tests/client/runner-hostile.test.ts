@@ -124,7 +124,7 @@ test(
   LONG_MS,
 )
 
-for (const [what, more, error] of [
+const STARTS_NOTHING = [
   [
     'a mode that the runner does not allow',
     { permission_mode: 'bypassPermissions' },
@@ -147,21 +147,24 @@ for (const [what, more, error] of [
     { code: 'agent_failed', message: expect.stringContaining('no id') },
   ],
   ['a link that is none', { mcp_url: 'file:///etc/passwd' }, { code: 'agent_failed', message: expect.stringContaining('no address') }],
-] as const)
-  test(
-    `${what} starts nothing`,
-    async () => {
-      const { hub, site } = await scene()
-      await site.start(hub)
+] as const
+
+test(
+  'what the runner does not allow, does not know or could take for an option starts nothing',
+  async () => {
+    const { hub, site } = await scene()
+    await site.start(hub)
+    for (const [what, more, error] of STARTS_NOTHING) {
       const task = hub.prompt(site.app, 'Go', more)
       await until(() => task.finished)
-      expect(task.finished).toMatchObject({ status: 'failed', error })
-      expect(site.starts()).toBe(0)
-      const next = hub.prompt(site.app, 'Next', { permission_mode: 'acceptEdits' })
-      await until(() => next.finished?.status === 'completed')
-    },
-    LONG_MS,
-  )
+      expect([what, task.finished]).toMatchObject([what, { status: 'failed', error }])
+    }
+    expect(site.starts()).toBe(0)
+    const next = hub.prompt(site.app, 'Next', { permission_mode: 'acceptEdits' })
+    await until(() => next.finished?.status === 'completed')
+  },
+  LONG_MS,
+)
 
 test(
   'a line of 10 MiB, and a text beyond all limits, end as texts with a mark',
