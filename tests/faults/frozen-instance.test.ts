@@ -1,22 +1,22 @@
 // What an instance holds in the database when it freezes, or when its host is gone, is free again soon.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openPostgres } from '../../db/postgres.ts'
-import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { databaseOf } from './engines.ts'
 import { expectSaid, openRoom, post, readFeed, until } from './rooms.ts'
 import { whileBusy } from '../support/cpu.ts'
 
-let database: TestPostgres
+let database: Awaited<ReturnType<typeof databaseOf>>
 let url: string
 let server: TestServer
 beforeAll(async () => {
-  database = await startPostgres({ own: true })
-  url = (await freshDatabase(database.url)).url
-  server = await startServer({ DATABASE_URL: url })
+  database = await databaseOf('postgres')
+  url = database.environment.DATABASE_URL!
+  server = await startServer(database.environment)
 }, 180_000)
 afterAll(async () => {
   await server?.remove()
-  await database?.stop()
+  await database?.drop()
 }, 180_000)
 
 test('a session that a frozen transaction of another instance holds takes posts again within 11 s', async () => {
