@@ -1,5 +1,6 @@
 // Three instances on one Postgres, each behind a network of its own, and what befalls them, one thing after another.
 import { join } from 'node:path'
+import { FULL } from '../../support/full.ts'
 import { freshDatabase, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { thatCanStall, type StallingProxy } from '../../support/stalling-proxy.ts'
@@ -34,9 +35,9 @@ export interface Cluster {
 
 /** With a standby the database can fail over, once. */
 export const startCluster = async ({ standby }: { standby: boolean }): Promise<Cluster> => {
-  const primary = await startPostgres({ own: true })
+  const primary = await startPostgres({ own: FULL }) // nothing befalls it in the short form
   const second = standby ? await standbyOf(primary) : undefined
-  const { url } = await freshDatabase(primary.url)
+  const { url, drop } = await freshDatabase(primary.url)
   const elsewhere = (port: number) => Object.assign(new URL(url), { port: String(port) }).href
   const instances = await Promise.all(
     Array.from({ length: INSTANCES }, async (): Promise<Instance> => {
@@ -72,6 +73,7 @@ export const startCluster = async ({ standby }: { standby: boolean }): Promise<C
         await server.remove()
         for (const network of networks) await network.close()
       }
+      if (!FULL) await drop()
       await second?.stop()
       await primary.stop()
     },
