@@ -1,13 +1,14 @@
 // The database's clock, from which every time comes, is set while Parley runs, by an hour or a day, there and back: nothing is lost or changes
 // its order, waits last as long as they were asked to, and no runner that calls loses its task [P11].
 import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from 'bun:test'
+import { migrate } from '../../db/migrate.ts'
 import { openPostgres } from '../../db/postgres.ts'
 import { leaseJob } from '../../src/control/runner/lease.ts'
 import { controlScene } from '../support/control-scene.ts'
 import { FULL, shortOf } from '../support/full.ts'
 import { done, startParley, type Parley } from '../support/parley.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { serveSite, type Site } from '../support/site.ts'
 import { steppingDatabase } from '../support/stepping-database.ts'
 import { expectFaultless, type Entry } from './checker.ts'
 import { acked, call, follow, followStream, openRoom, post, readBy, readFeed, until, wait, type Item } from './rooms.ts'
@@ -25,13 +26,17 @@ afterAll(() => server?.stop())
 
 describe('two servers on one Postgres', () => {
   let database: Awaited<ReturnType<typeof steppingDatabase>>
-  let instances: TestServer[] = []
+  let instances: Site[] = []
   beforeAll(async () => {
     database = await steppingDatabase(server.url)
-    for (let n = 0; n < 2; n++) instances.push(await startServer({ DATABASE_URL: database.url }))
+    for (let n = 0; n < 2; n++) {
+      const pool = await openPostgres(database.url)
+      await migrate(pool)
+      instances.push(await serveSite({}, { database: pool }))
+    }
   }, 180_000)
   afterAll(async () => {
-    for (const instance of instances) await instance.remove()
+    for (const instance of instances) await instance.stop()
     await database?.drop()
   })
 
