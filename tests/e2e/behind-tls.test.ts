@@ -3,19 +3,19 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { withTls, type TlsProxy } from '../support/proxy.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { serveSite, type Site } from '../support/site.ts'
 
-let trusting: TestServer
-let wary: TestServer
+let trusting: Site
+let wary: Site
 let proxies: TlsProxy[] = []
 beforeAll(async () => {
-  ;[trusting, wary] = await Promise.all([startServer({ TRUST_PROXY: 'true' }), startServer()])
+  ;[trusting, wary] = await Promise.all([serveSite({ TRUST_PROXY: 'true' }), serveSite()])
   proxies = await Promise.all([withTls(trusting.url), withTls(wary.url)])
 }, 180_000)
 afterAll(async () => {
   for (const proxy of proxies) await proxy.close()
-  await trusting?.remove()
-  await wary?.remove()
+  await trusting?.stop()
+  await wary?.stop()
 })
 
 const through = ({ url, certificate }: TlsProxy, path: string, init: RequestInit = {}) =>

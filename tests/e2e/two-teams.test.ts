@@ -1,15 +1,13 @@
-// Two teams, a whole session, a real server: one agent speaks MCP through the official client, the other has only curl.
+// Two teams, a whole session, a server at a port: one agent speaks MCP through the official client, the other has only curl.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { spawn } from 'node:child_process'
-import { startServer, type TestServer } from '../support/server.ts'
+import { serveSite, type Site } from '../support/site.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-}, 180_000)
-afterAll(() => server?.remove())
+let server: Site
+beforeAll(async () => void (server = await serveSite()))
+afterAll(() => server?.stop())
 
 const PATIENCE_S = 20
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { rooms } from '../../src/rooms/toolset.ts'
 import { startParley, type Parley } from '../support/parley.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { serveSite, type Site } from '../support/site.ts'
 import { BEAT_MS, suiteWing } from '../support/suite-wing.ts'
 
 const SUITE = Bun.resolveSync('@modelcontextprotocol/conformance/dist/index.js', import.meta.dir)
@@ -108,7 +108,7 @@ interface Check {
 }
 type Results = Map<string, Check[]>
 
-let server: TestServer
+let server: Site
 let parley: Parley
 let wing: ReturnType<typeof Bun.serve>
 let folder: string
@@ -116,7 +116,7 @@ const asItIs = {} as Record<Revision, Results>
 const onTheWing = {} as Record<Revision, Results>
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'parley-conformance-'))
-  ;[server, parley] = await Promise.all([startServer(), startParley()])
+  ;[server, parley] = await Promise.all([serveSite(), startParley()])
   const { app } = await parley.beside({}, { toolsets: [rooms, suiteWing], progressMs: BEAT_MS })
   wing = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 60, fetch: (request) => app.fetch(request, {}) })
   const body = JSON.stringify({ title: 'Shipping the parser', description: '', creator_team_name: 'Alex' })
@@ -126,7 +126,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await wing?.stop(true)
   await parley?.close()
-  await server?.remove()
+  await server?.stop()
   rmSync(folder, { recursive: true, force: true })
 }, 180_000)
 
