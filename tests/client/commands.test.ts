@@ -23,9 +23,9 @@ test(
   async () => {
     const hub = await hubWith()
     const home = homeOf(hub.link)
-    expect((await home.run(['doctor'])).out).toContain('run connect')
-    await home.run(['connect', 'claude', '--yes'])
-    const fine = await home.run(['doctor'])
+    expect((await home.runHere(['doctor'])).out).toContain('run connect')
+    await home.runHere(['connect', 'claude', '--yes'])
+    const fine = await home.runHere(['doctor'])
     for (const line of [
       'The hub is reached on this machine',
       'clock',
@@ -36,10 +36,10 @@ test(
       expect(fine.out).toContain(line)
     expect(fine.out).toContain('another version of this program')
     home.write('.claude.json', '{}')
-    const changed = await home.run(['doctor'])
+    const changed = await home.runHere(['doctor'])
     expect([changed.code, changed.out]).toEqual([1, expect.stringContaining('Run connect claude again')])
     await hub.server.kill()
-    const down = await home.run(['doctor'])
+    const down = await home.runHere(['doctor'])
     expect([down.code, down.out]).toEqual([1, expect.stringContaining('The hub is not reached')])
   },
   LONG_MS,
@@ -103,7 +103,7 @@ test('doctor takes what a client says of the hub from its own line, whatever oth
     chmodSync(home.path('bin/claude'), 0o755)
     home.write('listing', `Checking MCP server health...\n\n${other}\n${line}\n`)
     await home.runHere(['connect', 'claude', '--yes'])
-    const { out } = await home.runHere(['doctor'], undefined, { PATH: `${home.path('bin')}:${process.env.PATH}` })
+    const { out } = await home.runHere(['doctor'], { env: { PATH: `${home.path('bin')}:${process.env.PATH}` } })
     expect([line, out]).toEqual([line, expect.stringContaining(says)])
   }
 })
@@ -165,13 +165,13 @@ test('an option that is unknown, or lacks its value, is told in a sentence', asy
     [['--yes=no'], "Option '--yes' does not take an argument."],
     [['--hub', '--yes'], "dash use '--hub=-XYZ'."],
   ] as const)
-    expect((await home.run(['doctor', ...words])).err).toEndWith(`${says} parley --help lists what there is.\n`)
+    expect((await home.runHere(['doctor', ...words])).err).toEndWith(`${says} parley --help lists what there is.\n`)
 })
 
 test('a word after a command that takes none is told, and nothing is done', async () => {
   const home = homeOf('http://127.0.0.1:9/mcp')
   for (const command of ['doctor', 'watch'])
-    expect(await home.run([command, 'codex'])).toEqual({
+    expect(await home.runHere([command, 'codex'])).toEqual({
       code: 2,
       out: '',
       err: `parley ${command} takes no "codex". parley --help lists what there is.\n`,

@@ -143,7 +143,7 @@ for (const [client, { files, servers }] of Object.entries(CLIENTS))
           ? '[mcp_servers.parley]\nurl = "http://elsewhere/mcp"\n'
           : `{"${servers}":{"parley":{"url":"http://elsewhere/mcp"}}}`
       home.write(files[0]!, text)
-      const { code, err } = await home.run(['connect', client, '--yes'])
+      const { code, err } = await home.runHere(['connect', client, '--yes'])
       expect(code).toBe(1)
       expect(err).toContain('http://elsewhere/mcp')
       expect(err).toContain('--name')
@@ -157,14 +157,14 @@ for (const [client, { files, servers }] of Object.entries(CLIENTS))
     test('settings that are read-only or not understood are left alone, and the lines to paste are shown', async () => {
       home = newHome(HUB)
       home.write(files[0]!, client === 'codex' ? 'model = \n' : '{ "theme": ')
-      const broken = await home.run(['connect', client, '--yes'])
+      const broken = await home.runHere(['connect', client, '--yes'])
       expect(broken.code).toBe(1)
       expect(broken.err).toContain(home.path(files[0]!))
       expect(broken.err).toContain(HUB)
       const text = client === 'codex' ? 'model = "o3"\n' : '{}'
       home.write(files[0]!, text)
       chmodSync(home.path(files[0]!), 0o444)
-      const readOnly = await home.run(['connect', client, '--yes'])
+      const readOnly = await home.runHere(['connect', client, '--yes'])
       expect([readOnly.code, readOnly.err]).toEqual([1, expect.stringContaining('read-only')])
       expect(files.map(home.read)).toEqual([text, ...files.slice(1).map(() => undefined)])
     })
@@ -195,7 +195,7 @@ test('of a file that its client wrote anew the lists and objects go that connect
 
 test('the change is shown, and what it allows is said, before anything is written', async () => {
   home = newHome(HUB)
-  const { code, out, err } = await home.run(['connect', 'claude'])
+  const { code, out, err } = await home.runHere(['connect', 'claude'])
   expect(code).toBe(1)
   expect(out).toContain('+')
   expect(out).toContain('while you are away, with the permissions of its terminal')
@@ -206,10 +206,12 @@ test('the change is shown, and what it allows is said, before anything is writte
 
 // Runs a command as at a terminal, and says yes once `meanwhile` has happened.
 const answered = (words: string[], meanwhile: () => void) =>
-  home.runHere(words, (text, input) => {
-    if (!text.endsWith('[y/N] ')) return
-    meanwhile()
-    setImmediate(() => input.write('y\n')) // once it listens
+  home.runHere(words, {
+    hears(text, input) {
+      if (!text.endsWith('[y/N] ')) return
+      meanwhile()
+      setImmediate(() => input.write('y\n')) // once it listens
+    },
   })
 
 test('a settings file that its client writes while the person looks at the change keeps what was written, and nothing is changed', async () => {
@@ -247,7 +249,7 @@ test('a client that nothing wakes is said to be so', async () => {
 
 test('a hub on another machine over plain http is refused, with the reason, unless --insecure', async () => {
   home = newHome('http://192.0.2.7:7423/mcp')
-  const { code, err } = await home.run(['connect', 'codex', '--yes'])
+  const { code, err } = await home.runHere(['connect', 'codex', '--yes'])
   expect([code, err]).toEqual([1, expect.stringContaining('run code on this one')])
   expect(existsSync(home.path('.codex'))).toBe(false)
 })
@@ -359,7 +361,7 @@ test('connecting again keeps what was chosen, says so, and gives each up when it
   expect(chosen()).toEqual([false, false, ['hub']])
   expect((await connected('claude', '--name', 'parley')).out).not.toContain('Kept')
   expect(chosen()).toEqual([false, false, ['parley']])
-  expect((await home.run(['connect', 'claude', '--guard', '--no-guard', '--yes'])).code).toBe(2)
+  expect((await home.runHere(['connect', 'claude', '--guard', '--no-guard', '--yes'])).code).toBe(2)
   await disconnected('claude')
   expect([home.read('.claude.json'), settings()]).toEqual([undefined, '{ "theme": "dark" }'])
 })
@@ -433,10 +435,10 @@ test('Codex: a server that was switched off is told by doctor, and connecting ag
   const text = home.read('.codex/config.toml')!
   home.write('.codex/config.toml', `${text}enabled = false\n`)
   const told = `✗ Codex: ${home.path('.codex/config.toml')} was changed since. Run connect codex again.`
-  expect((await home.run(['doctor'])).out).toContain(told)
+  expect((await home.runHere(['doctor'])).out).toContain(told)
   expect((await connected('codex')).out).toContain('-enabled = false')
   expect(home.read('.codex/config.toml')).toBe(text)
-  expect((await home.run(['doctor'])).out).not.toContain(told)
+  expect((await home.runHere(['doctor'])).out).not.toContain(told)
 })
 
 test.each([
@@ -469,7 +471,7 @@ test('Codex: a server that was written in another way is not said to be gone', a
   await connected('codex')
   const text = `[mcp_servers]\nparley = { url = "${HUB}" }\n`
   home.write('.codex/config.toml', text)
-  const { code, out, err } = await home.run(['disconnect', 'codex', '--yes'])
+  const { code, out, err } = await home.runHere(['disconnect', 'codex', '--yes'])
   expect([code, out, err]).toEqual([1, '', expect.stringContaining('Take out this by hand')])
   expect(home.read('.codex/config.toml')).toBe(text)
   home.write('.codex/config.toml', '')
@@ -479,7 +481,7 @@ test('Codex: a server that was written in another way is not said to be gone', a
 test('Codex: connecting in another settings folder forgets none, and disconnect takes the hub out of both', async () => {
   home = newHome(HUB)
   const inFolder = (folder: string, ...words: string[]) =>
-    home.run(['connect', 'codex', '--yes', ...words], { env: { CODEX_HOME: home.path(folder) } })
+    home.runHere(['connect', 'codex', '--yes', ...words], { env: { CODEX_HOME: home.path(folder) } })
   const files = ['one/config.toml', 'two/config.toml']
   home.write(files[0]!, GH)
   for (const folder of ['one', 'two', 'two']) expect(await inFolder(folder)).toMatchObject({ code: 0 })
@@ -492,7 +494,7 @@ test('Codex: connecting in another settings folder forgets none, and disconnect 
 test('Codex: another settings folder in which our name is another hub: connect says so, and --name gets past it', async () => {
   home = newHome(HUB)
   const inFolder = (folder: string, ...words: string[]) =>
-    home.run(['connect', 'codex', '--yes', ...words], { env: { CODEX_HOME: home.path(folder) } })
+    home.runHere(['connect', 'codex', '--yes', ...words], { env: { CODEX_HOME: home.path(folder) } })
   const other = '[mcp_servers.parley]\nurl = "https://other.example/mcp"\n'
   home.write('two/config.toml', other)
   expect(await inFolder('one')).toMatchObject({ code: 0 })
@@ -517,7 +519,7 @@ test.each([
     mkdirSync(home.path('work'))
     const cwd = home.path('work')
     const connectedWith = async (value: string) =>
-      expect(await home.run(['connect', client, '--yes'], { cwd, env: { [name]: value } })).toMatchObject({ code: 0 })
+      expect(await home.runHere(['connect', client, '--yes'], { cwd, env: { [name]: value } })).toMatchObject({ code: 0 })
     const inWork = () =>
       readdirSync(cwd, { recursive: true, withFileTypes: true })
         .filter((each) => each.isFile())
@@ -536,10 +538,10 @@ test.each([
 
 test('a settings folder that is gone is forgotten by the next connect', async () => {
   home = newHome(HUB)
-  expect(await home.run(['connect', 'codex', '--yes'], { env: { CODEX_HOME: home.path('gone') } })).toMatchObject({ code: 0 })
+  expect(await home.runHere(['connect', 'codex', '--yes'], { env: { CODEX_HOME: home.path('gone') } })).toMatchObject({ code: 0 })
   rmSync(home.path('gone'), { recursive: true })
   await connected('codex')
-  expect((await home.run(['doctor'])).out).toContain('✓ Codex: its settings are as connect left them.')
+  expect((await home.runHere(['doctor'])).out).toContain('✓ Codex: its settings are as connect left them.')
 })
 
 test('a copy of the program that was removed is made again, as doctor says', async () => {
@@ -547,10 +549,10 @@ test('a copy of the program that was removed is made again, as doctor says', asy
   await connected('claude')
   const copy = home.path('.parley/0.1.0-btest/parley.mjs')
   rmSync(copy)
-  expect((await home.run(['doctor'])).out).toContain('Run connect claude again')
+  expect((await home.runHere(['doctor'])).out).toContain('Run connect claude again')
   expect((await connected('claude')).out).toContain('nothing to change')
   expect(existsSync(copy)).toBe(true)
-  expect((await home.run(['doctor'])).out).toContain('The hook can be run')
+  expect((await home.runHere(['doctor'])).out).toContain('The hook can be run')
 })
 
 test('what Codex is woken for is kept although no setting says it; a client that nothing wakes refuses the choice', async () => {
@@ -560,14 +562,14 @@ test('what Codex is woken for is kept although no setting says it; a client that
     '--wake addressed holds for the sessions that it joins from now on',
   )
   expect((await connected('codex')).out).toContain('nothing to change.\nKept from before: --wake addressed')
-  const { code, err } = await home.run(['connect', 'gemini', '--wake', 'addressed', '--yes'])
+  const { code, err } = await home.runHere(['connect', 'gemini', '--wake', 'addressed', '--yes'])
   expect([code, err]).toEqual([1, expect.stringContaining('--wake is for Claude Code and Codex')])
 })
 
 test('a connection over plain http stays allowed, and a hub that is down takes no access token away', async () => {
   home = newHome('http://hub.invalid:9/mcp')
   await connected('gemini', '--insecure')
-  const again = await home.run(['connect', 'gemini', '--yes', '--name', 'hub'], { env: { PARLEY_TOKEN: 'of-the-hub-itself' } })
+  const again = await home.runHere(['connect', 'gemini', '--yes', '--name', 'hub'], { env: { PARLEY_TOKEN: 'of-the-hub-itself' } })
   expect(again).toMatchObject({ code: 0, out: expect.stringContaining('--insecure (disconnect ends it)') })
   expect(home.read('.gemini/settings.json')).toContain('of-the-hub-itself')
   await connected('gemini', '--name', 'parley')
@@ -579,8 +581,8 @@ test('a hub that refuses to answer, as after too many requests, takes no access 
   const hub = Bun.serve({ port: 0, fetch: () => Response.json({ error: { code: 'rate_limited', message } }, { status: 429 }) })
   try {
     home = newHome(`http://127.0.0.1:${hub.port}/mcp`)
-    const token = { PARLEY_TOKEN: 'of-the-hub-itself' }
-    expect(await home.runHere(['connect', 'gemini', '--yes'], undefined, token)).toMatchObject({ code: 0 })
+    const env = { PARLEY_TOKEN: 'of-the-hub-itself' }
+    expect(await home.runHere(['connect', 'gemini', '--yes'], { env })).toMatchObject({ code: 0 })
     const { err } = await connected('gemini', '--name', 'hub')
     for (const file of ['.gemini/settings.json', '.parley/connections.json']) expect(home.read(file)).toContain('of-the-hub-itself')
     expect(err).toContain(`refuses for now (HTTP 429), and says: "${message}"`)
@@ -591,7 +593,7 @@ test('a hub that refuses to answer, as after too many requests, takes no access 
 
 test('a new access token that the person has written by hand is kept by connecting again', async () => {
   home = newHome(HUB)
-  const withToken = (token: string) => home.run(['connect', 'claude', '--yes'], { env: { PARLEY_TOKEN: token } })
+  const withToken = (token: string) => home.runHere(['connect', 'claude', '--yes'], { env: { PARLEY_TOKEN: token } })
   await withToken('the-old-one')
   home.write('.claude.json', home.read('.claude.json')!.replace('the-old-one', 'the-new-one'))
   const { code, out } = await withToken('the-new-one')
@@ -620,7 +622,7 @@ test('the access token that is kept for a hub is the last that it took, from whi
     const links = [link, `${link}/records`, OTHER]
     const kept = () => links.map((each) => keptToken(home.home, each))
     const withToken = async (PARLEY_TOKEN: string, ...words: string[]) =>
-      expect(await home.runHere(['connect', ...words, '--yes'], undefined, { PARLEY_TOKEN })).toMatchObject({ code: 0 })
+      expect(await home.runHere(['connect', ...words, '--yes'], { env: { PARLEY_TOKEN } })).toMatchObject({ code: 0 })
     await withToken('the-old-one', 'claude')
     await withToken('the-old-one', 'codex', '--hub', `${link}/records`)
     await withToken('of-another-hub', 'gemini', '--hub', OTHER)
@@ -644,9 +646,9 @@ for (const client of ['gemini', 'codex'])
     home = newHome(HUB)
     const [old, fresh, other] = TOKENS.map((token) => ({ env: { PARLEY_TOKEN: token } }))
     const runs = [
-      await home.run(['connect', client, '--yes'], old),
-      await home.run(['connect', client, '--yes', '--hub', OTHER], other),
-      await home.run(['connect', client, '--yes'], fresh),
+      await home.runHere(['connect', client, '--yes'], old),
+      await home.runHere(['connect', client, '--yes', '--hub', OTHER], other),
+      await home.runHere(['connect', client, '--yes'], fresh),
     ]
     const file = CLIENTS[client as 'codex'].files[0]!
     const text = home.read(file)!
@@ -654,10 +656,14 @@ for (const client of ['gemini', 'codex'])
       file,
       client === 'codex' ? text.replace('[mcp_servers.parley]\n', '[mcp_servers]\nparley.enabled = true\nparley.') : `${text}}`,
     )
-    const refused = await home.run(['disconnect', client, '--yes', '--hub', HUB])
+    const refused = await home.runHere(['disconnect', client, '--yes', '--hub', HUB])
     expect(refused.err).toContain('Take out this by hand')
     home.write(file, text)
-    runs.push(refused, await home.run(['disconnect', client, '--yes', '--hub', OTHER]), await home.run(['disconnect', client, '--yes']))
+    runs.push(
+      refused,
+      await home.runHere(['disconnect', client, '--yes', '--hub', OTHER]),
+      await home.runHere(['disconnect', client, '--yes']),
+    )
     expect(runs.map(({ code }) => code)).toEqual([0, 0, 0, 1, 0, 0])
     const said = runs.map(({ out, err }) => out + err).join('')
     expect(said).toContain('Bearer …')
@@ -672,7 +678,7 @@ test('a file or a broken link where a folder should be: a sentence; doctor tells
     ['opencode', '.config'],
     ['claude', '.claude'],
   ] as const) {
-    const { code, err } = await home.run(['connect', client, '--yes'])
+    const { code, err } = await home.runHere(['connect', client, '--yes'])
     expect([code, err]).toEqual([1, expect.stringContaining(home.path(file))])
     expect(err).not.toMatch(/^\s+at /m)
   }
@@ -681,7 +687,7 @@ test('a file or a broken link where a folder should be: a sentence; doctor tells
   await connected('gemini')
   rmSync(home.path('.claude'), { recursive: true })
   home.write('.claude', '')
-  const { out } = await home.run(['doctor'])
+  const { out } = await home.runHere(['doctor'])
   for (const line of [
     '✗ The hub is not reached',
     `✗ Claude Code: ${home.path('.claude/settings.json')} could not be read`,

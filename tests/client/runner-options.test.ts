@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { newKey } from '../../src/core/ids.ts'
 import { buildPublic } from '../support/built.ts'
-import { newHome } from '../support/client.ts'
+import { newHome, runHere } from '../support/client.ts'
 import { buildRunner, newSite, started, until, type Site } from '../support/runner.ts'
 import { startRunnerHub, type RunnerHub } from '../support/runner-hub.ts'
 
@@ -45,7 +45,7 @@ const WRONG: [what: string, words: string[], code: number, said: string, env?: R
   ['an agent without a command', ['--url', 'HUB', '--agent', 'mine='], 2, 'needs a command'],
   ['an agent without a name', ['--url', 'HUB', '--agent', 'run this'], 2, 'NAME=COMMAND'],
   ['an agent in capitals', ['--url', 'HUB', '--agent', 'Mine=x'], 2, 'NAME=COMMAND'],
-  ['a built-in agent', ['--url', 'HUB', '--agent', 'scripted=x'], 2, 'built in'],
+  ['a built-in agent', ['--url', 'HUB', '--agent', 'claude-code=x'], 2, 'built in'],
   ['an agent twice', ['--url', 'HUB', '--agent', 'a=x', '--agent', 'a=y'], 2, 'twice'],
   ['a command in broken JSON', ['--url', 'HUB', '--agent', 'a=["x'], 2, 'needs a command'],
   ['a command of numbers', ['--url', 'HUB', '--agent', 'a=[1]'], 2, 'needs a command'],
@@ -59,14 +59,10 @@ for (const [what, words, code, said, env] of WRONG)
   test(
     `${what}: one sentence, and code ${code}`,
     async () => {
-      const {
-        code: ended,
-        out,
-        err,
-      } = await site.run(['runner', ...words.map((word) => word.replace('HUB', hub.url).replace('EVERYWHERE', everywhere(hub)))], {
-        PARLEY_RUNNER_KEY: KEY,
-        ...env,
-      })
+      const given = words.map((word) => word.replace('HUB', hub.url).replace('EVERYWHERE', everywhere(hub)))
+      const place = { home: site.path('home'), program: site.path('runner.mjs') }
+      const options = { cwd: site.folder, env: { PARLEY_RUNNER_KEY: KEY, ...env } }
+      const { code: ended, out, err } = await runHere(place, ['runner', ...given], options)
       expect([ended, err]).toEqual([code, expect.stringContaining(said)])
       expect(err).not.toContain('    at ') // no stack
       expect(out + err).not.toMatch(/ca_\w+_[0-9a-f]{9}/)

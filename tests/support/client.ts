@@ -22,6 +22,11 @@ export interface RunOptions {
   cwd?: string
 }
 
+interface RunHereOptions extends Omit<RunOptions, 'input'> {
+  /** What the program says, as it says it; undefined where nobody is at a terminal. */
+  hears?: (text: string, input: PassThrough) => void
+}
+
 export type Home = ReturnType<typeof newHome>
 
 /** An empty home folder, and the program of the hub with this link. */
@@ -43,24 +48,29 @@ export const newHome = (link: string, version = '0.1.0-btest') => {
     },
     read: (name: string): string | undefined => (existsSync(path(name)) ? readFileSync(path(name), 'utf8') : undefined),
     run: (words: string[], options: RunOptions = {}, which = program) => outcomeOf(start(home, [which, ...words], options)),
-    /** The same without a process of its own, in a fifth of the time. `hears`: what the program says, as it says it; undefined where nobody
-     *  is at a terminal. */
-    async runHere(words: string[], hears?: (text: string, input: PassThrough) => void, env: Record<string, string> = {}): Promise<Ran> {
-      const input = Object.assign(new PassThrough(), { isTTY: hears !== undefined })
-      const said = { out: '', err: '' }
-      const out = {
-        write(text: string) {
-          said.out += text
-          hears?.(text, input)
-        },
-      }
-      const err = { write: (text: string) => (said.err += text) }
-      const code = await runClient(words, { env, home, folder: home, program, runtime: RUNTIME, pid: process.pid, input, out, err })
-      return { code, ...said }
-    },
+    runHere: (words: string[], options?: RunHereOptions) => runHere({ home, program }, words, options),
     start: (words: string[], options: RunOptions = {}) => start(home, [program, ...words], options),
     drop: () => rmSync(folder, { recursive: true, force: true }),
   }
+}
+
+/** Runs the program of a home without a process of its own, in a fifth of the time. */
+export const runHere = async (
+  { home, program }: { home: string; program: string },
+  words: string[],
+  { hears, env = {}, cwd = home }: RunHereOptions = {},
+): Promise<Ran> => {
+  const input = Object.assign(new PassThrough(), { isTTY: hears !== undefined })
+  const said = { out: '', err: '' }
+  const out = {
+    write(text: string) {
+      said.out += text
+      hears?.(text, input)
+    },
+  }
+  const err = { write: (text: string) => (said.err += text) }
+  const from = { env: environment(home, env), home, folder: cwd, program, runtime: RUNTIME, pid: process.pid }
+  return { code: await runClient(words, { ...from, input, out, err }), ...said }
 }
 
 const unpacked = (folder: string, link: string, version: string): string => {
@@ -70,8 +80,10 @@ const unpacked = (folder: string, link: string, version: string): string => {
   return join(folder, 'parley.mjs')
 }
 
+const environment = (home: string, more: Record<string, string>) => ({ PATH: process.env.PATH ?? '', HOME: home, ...more })
+
 const start = (home: string, words: string[], { input = '', env = {}, cwd = home }: RunOptions): ChildProcess => {
-  const child = spawn(RUNTIME, words, { cwd, env: { PATH: process.env.PATH ?? '', HOME: home, ...env }, stdio: 'pipe' })
+  const child = spawn(RUNTIME, words, { cwd, env: environment(home, env), stdio: 'pipe' })
   child.stdin!.on('error', () => {}) // it may end before it has read all
   child.stdin!.end(input)
   return child
