@@ -7,8 +7,8 @@ import { keepEntry } from '../../src/client/watch/sessions.ts'
 import { outcomeOf, type RunOptions } from '../support/client.ts'
 import { runningWith } from '../support/drivers.ts'
 import { within } from '../support/fake-client.ts'
-import type { Hub, Team } from '../support/hub.ts'
-import { withHubsOfTheirOwn } from '../support/hub-and-clients.ts'
+import type { Team } from '../support/hub.ts'
+import { withHubsOfTheirOwn, type ServedHub } from '../support/hub-and-clients.ts'
 import { until } from '../support/runner.ts'
 import { smallDisk } from '../support/small-disk.ts'
 import { claudeLine } from '../support/transcripts.ts'
@@ -38,7 +38,7 @@ test(
     home.write('.claude.json', '{}')
     const changed = await home.runHere(['doctor'])
     expect([changed.code, changed.out]).toEqual([1, expect.stringContaining('Run connect claude again')])
-    await hub.server.kill()
+    await hub.stop()
     const down = await home.runHere(['doctor'])
     expect([down.code, down.out]).toEqual([1, expect.stringContaining('The hub is not reached')])
   },
@@ -63,7 +63,7 @@ test(
     expect(sent.err).toContain('npx -y')
     expect((await home.run(['import', home.path('t')])).err).not.toContain('npx -y') // said once
     expect(await home.run(['import', home.path('nothing')])).toMatchObject({ code: 1, err: expect.stringContaining('There is nothing at') })
-    await hub.server.kill()
+    await hub.stop()
     expect(await home.run(['import', home.path('t')])).toMatchObject({
       code: 1,
       err: expect.stringContaining('is not reached (nothing listens there: ECONNREFUSED)'),
@@ -186,7 +186,7 @@ test.skipIf(!FULL)(
     const home = homeOf(hub.link)
     home.write('t/one.jsonl', `${claudeLine(1, 'user', 'Hello', { session: crypto.randomUUID() })}\n`)
     const withToken = (PARLEY_TOKEN: string, ...words: string[]) => home.run(words, { env: { PARLEY_TOKEN } })
-    const imported = async (given: string) => (await withToken(given, 'import', home.path('t'), '--hub', `${hub.server.url}/`)).code
+    const imported = async (given: string) => (await withToken(given, 'import', home.path('t'), '--hub', `${hub.url}/`)).code
     const kept = (from: string, to: string) =>
       home.write('.parley/connections.json', home.read('.parley/connections.json')!.replaceAll(`"token": "${from}"`, `"token": "${to}"`))
     expect(await imported('')).toBe(1)
@@ -282,7 +282,7 @@ test.skipIf(!FULL)(
 )
 
 // A home that is connected for Codex, whose `codex queue` writes down what it is called with and fails while there is a file `broken`.
-const codexHome = async (hub: Hub) => {
+const codexHome = async (hub: ServedHub) => {
   const home = homeOf(hub.link)
   home.write('bin/codex', `#!/bin/sh\necho "$@" >> ${home.path('calls')}\n[ ! -e ${home.path('broken')} ]\n`)
   chmodSync(home.path('bin/codex'), 0o755)

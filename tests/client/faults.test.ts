@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import { RUNTIME, type Home } from '../support/client.ts'
 import { within, type FakeClient } from '../support/fake-client.ts'
-import { callsTo, type Team } from '../support/hub.ts'
+import { callsTo, startHub, type Team } from '../support/hub.ts'
 import { withHubsOfTheirOwn } from '../support/hub-and-clients.ts'
 import { freePort, spawnServer } from '../support/server.ts'
 import { FULL, shortOf } from '../support/full.ts'
@@ -25,7 +25,8 @@ for (const how of shortOf(['kill', 'terminate'] as const, 1))
   test(
     `a hub that was ${how === 'kill' ? 'killed' : 'stopped'} and is there again wakes with its next message`,
     async () => {
-      const hub = await hubWith()
+      const hub = await startHub()
+      atTheEnd(hub.server.remove)
       const home = homeOf(hub.link)
       const { alex, bea } = await meeting(hub)
       const { ended } = await idle(home, clientOf(home, hub.link), alex)
@@ -42,7 +43,8 @@ test.skipIf(!FULL)(
   'a hub that has announced another address before it moved there is found',
   async () => {
     const port = await freePort()
-    const hub = await hubWith({ MCP_URL: `http://127.0.0.1:${port}/mcp` })
+    const hub = await startHub({ MCP_URL: `http://127.0.0.1:${port}/mcp` })
+    atTheEnd(hub.server.remove)
     const old = `http://127.0.0.1:${hub.server.port}/mcp`
     const home = homeOf(old)
     const { alex, bea } = await meeting(hub)

@@ -42,7 +42,7 @@ test(
   'what was told once and left unread wakes nobody again; the next message does',
   async () => {
     const { alex, bea } = await meeting(hub)
-    const short = withShortPeeks(hub.server.url, 1)
+    const short = withShortPeeks(hub.url, 1)
     const own = newHome(short.link)
     const agent = fakeClient(own, short.link)
     try {

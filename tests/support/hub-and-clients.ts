@@ -3,27 +3,37 @@ import { afterAll, afterEach, beforeAll, beforeEach } from 'bun:test'
 import { buildPublic } from './built.ts'
 import { newHome, type Home } from './client.ts'
 import { fakeClient, type FakeClient } from './fake-client.ts'
-import { startHub, type Hub } from './hub.ts'
+import { callsTo } from './hub.ts'
+import { serveSite } from './site.ts'
 
 const START_MS = 180_000
 
+export type ServedHub = Awaited<ReturnType<typeof serveHub>>
+
+/** A hub in this process; once it has stopped, nothing listens at its address. */
+const serveHub = async (env: Record<string, string>) => {
+  const { url, stop } = await serveSite(env)
+  let stopped: Promise<void> | undefined
+  return { ...callsTo(url, env.ACCESS_TOKEN), url, link: `${url}/mcp`, stop: () => (stopped ??= stop()) }
+}
+
 /** One hub for all tests of a file, and an empty home for each. Both are there when a test runs. `env`: the hub's variables. */
 export const withHub = (env: Record<string, string> = {}) => {
-  const [hub, home] = [{} as Hub, {} as Home]
+  const [hub, home] = [{} as ServedHub, {} as Home]
   const clients: FakeClient[] = []
   beforeAll(async () => {
     buildPublic()
-    Object.assign(hub, await startHub(env))
+    Object.assign(hub, await serveHub(env))
   }, START_MS)
-  afterAll(() => hub.server?.remove())
+  afterAll(() => hub.stop?.())
   beforeEach(() => void Object.assign(home, newHome(hub.link)))
   afterEach(() => {
     for (const client of clients.splice(0)) client.kill()
     home.drop()
   })
-  /** A client in the test's home. */
-  const client = (options: Parameters<typeof fakeClient>[2] = {}): FakeClient => {
-    const made = fakeClient(home, hub.link, options)
+  /** A client in the test's home. `link`: where it finds the hub. */
+  const client = ({ link = hub.link, ...options }: Parameters<typeof fakeClient>[2] & { link?: string } = {}): FakeClient => {
+    const made = fakeClient(home, link, options)
     clients.push(made)
     return made
   }
@@ -52,9 +62,9 @@ export const withHubsOfTheirOwn = () => {
       const client = fakeClient(home, link)
       return endingWith(client, client.kill)
     },
-    hubWith: async (env: Record<string, string> = {}): Promise<Hub> => {
-      const hub = await startHub(env)
-      return endingWith(hub, hub.server.remove)
+    hubWith: async (env: Record<string, string> = {}): Promise<ServedHub> => {
+      const hub = await serveHub(env)
+      return endingWith(hub, hub.stop)
     },
   }
 }

@@ -8,13 +8,13 @@ export interface StallingProxy extends Proxy {
   flow(): void
 }
 
-/** The same Postgres at another address, whose network can stall in one direction. */
-export const thatCanStall = async (databaseUrl: string): Promise<StallingProxy> => {
+/** The same Postgres or hub at another address, whose network can stall in one direction. */
+export const thatCanStall = async (serverUrl: string): Promise<StallingProxy> => {
   const sockets = new Set<Socket>()
   const pairs = new Set<{ there: Socket; back: Socket }>()
   let stalled: 'there' | 'back' | undefined
   const server = createServer((client) => {
-    const upstream = joined(client, databaseUrl, sockets)
+    const upstream = joined(client, serverUrl, sockets)
     const pair = { there: client, back: upstream }
     pairs.add(pair)
     client.on('close', () => pairs.delete(pair))
@@ -23,7 +23,7 @@ export const thatCanStall = async (databaseUrl: string): Promise<StallingProxy> 
     if (stalled) pair[stalled].pause()
   })
   return {
-    url: elsewhere(databaseUrl, await listening(server)),
+    url: elsewhere(serverUrl, await listening(server)),
     stall(way) {
       stalled = way
       for (const pair of pairs) pair[way].pause()
