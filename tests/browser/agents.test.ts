@@ -8,7 +8,8 @@ import { HOSTILE } from '../support/payloads.ts'
 import { KEY, MOBILE, openLive, serveSite, withSite } from '../support/site.ts'
 
 const SOON = { timeout: 30_000 }
-const { parley, using, robin, asRobin } = withSite()
+const VIEWER_PASSWORD = 'a-password-for-readers'
+const { parley, using, robin, asRobin } = withSite({ VIEWER_PASSWORD })
 
 let started: Promise<Agents> | undefined
 const agentsOf = () => (started ??= startAgents(parley, { parallel: 64 }))
@@ -411,29 +412,23 @@ test('a new session is opened in a worktree, and its agent begins', () =>
     expect(complaints).toEqual([])
   }))
 
-test('a reader sees all of it, and gets no button', async () => {
-  const other = await serveSite({ VIEWER_PASSWORD: 'a-password-for-readers' })
-  try {
-    const { session } = await fillAgents(other)
-    await using(
-      {},
-      async (page, complaints) => {
-        await page.goto(`/sign-in?next=/sessions/${session}`)
-        await page.fill('[name=key]', 'a-password-for-readers')
-        await page.click('main button[type=submit]')
-        await page.locator('#agent').waitFor(SOON)
-        expect(await page.locator('#rows').textContent()).toContain('May it use Bash?')
-        for (const name of ['Allow once', 'Deny', 'Interrupt'])
-          expect(await page.locator(`button:has-text("${name}")`).isVisible()).toBe(false)
-        expect(await page.locator('#prompt-box').count()).toBe(0)
-        expect(complaints).toEqual([])
-      },
-      other,
-    )
-  } finally {
-    await other.stop()
-  }
-})
+test('a reader sees all of it, and gets no button', () =>
+  using({}, async (page, complaints) => {
+    const agents = await agentsOf()
+    const session = await agents.create()
+    await agents.prompt(session, 'Drop the fixtures.')
+    const { task_id } = await taken(agents, session)
+    await agents.ask(task_id, `req-${session}`, { tool_name: 'Bash', text: 'rm -r fixtures' })
+    await page.goto(`/sign-in?next=/sessions/${session}`)
+    await page.fill('[name=key]', VIEWER_PASSWORD)
+    await page.click('main button[type=submit]')
+    await page.locator('#agent').waitFor(SOON)
+    expect(await page.locator('#rows').textContent()).toContain('May it use Bash?')
+    for (const name of ['Allow once', 'Deny', 'Interrupt']) expect(await page.locator(`button:has-text("${name}")`).isVisible()).toBe(false)
+    expect(await page.locator('#prompt-box').count()).toBe(0)
+    await agents.finish(task_id, { status: 'completed', answer: 'Done.' })
+    expect(complaints).toEqual([])
+  }))
 
 test.skipIf(!FULL)('a page with a running task of 2,000 events, 20 a second, gets about one small update a second', () =>
   using({}, async (page, complaints, context) => {
@@ -534,7 +529,7 @@ test('a person changes what the agent may, stops it and starts it again', () =>
   }))
 
 test('a guest with a shared link reads the session, and learns of no other, in the page and in what it follows', async () => {
-  const site = await serveSite({ VIEWER_PASSWORD: 'a-password-for-readers', ACCESS_TOKEN: 'a-token-for-agents-and-tests' })
+  const site = await serveSite({ VIEWER_PASSWORD, ACCESS_TOKEN: 'a-token-for-agents-and-tests' })
   try {
     const agents = await startAgents(site)
     const session = await agents.create({ title: 'Shared with people outside' })
