@@ -7,7 +7,7 @@ import { LONG_MS, steps, withRunners } from '../support/runner-scene.ts'
 import { FULL, shortOf } from '../support/full.ts'
 import { whileBusy } from '../support/cpu.ts'
 
-const { scene } = withRunners()
+const { scene, running } = withRunners()
 const texts = (task: { events: { content: any }[] }) => task.events.map(({ content }) => content.text)
 
 test(
@@ -120,13 +120,13 @@ test.skipIf(!FULL)(
 test(
   'a task whose handing out was lost on the way runs once',
   async () => {
-    const { hub, site } = await scene()
-    await site.start(hub)
+    const { hub, site } = await running()
+    const before = site.starts()
     hub.loseNextTake()
     const task = hub.prompt(site.app, 'Once')
     await until(() => task.finished)
     expect(task.handedOut).toBeGreaterThan(1)
-    expect(site.starts()).toBe(1)
+    expect(site.starts() - before).toBe(1)
     expect(texts(task)).toEqual(['Once'])
   },
   LONG_MS,
@@ -135,8 +135,8 @@ test(
 test(
   'a task that is handed out once more, while it runs or after its end, is not run again',
   async () => {
-    const { hub, site } = await scene()
-    await site.start(hub)
+    const { hub, site } = await running()
+    const before = site.starts()
     const task = hub.prompt(site.app, steps({ say: 'once' }, { sleep: 500 }))
     await until(() => task.events.length > 0)
     await hub.again(task)
@@ -144,7 +144,7 @@ test(
     await hub.again(task)
     const next = hub.prompt(site.app, 'Next')
     await until(() => next.finished)
-    expect([task.handedOut >= 3, site.starts()]).toEqual([true, 2])
+    expect([task.handedOut >= 3, site.starts() - before]).toEqual([true, 2])
   },
   LONG_MS,
 )
@@ -172,8 +172,7 @@ test.skipIf(!FULL)(
 test(
   'what the CLI asks reaches the hub, with the answer of a person coming back',
   async () => {
-    const { hub, site } = await scene()
-    await site.start(hub)
+    const { hub, site } = await running()
     const task = hub.prompt(site.app, steps({ say: 'first' }, { ask: 'Write a.txt?' }, { ask: 'And b.txt?' }))
     await until(() => task.asked.length > 2) // held answers without a decision
     expect(task.events).toHaveLength(1)
@@ -190,8 +189,7 @@ test(
 test(
   'a call is asked about whole, as long as a script that a person is to read',
   async () => {
-    const { hub, site } = await scene()
-    await site.start(hub)
+    const { hub, site } = await running()
     const input = { command: `${'echo a\n'.repeat(1_500)}rm -rf x` }
     hub.decisions.push({ allow: false })
     const task = hub.prompt(site.app, steps({ ask: { text: 'A script.', input } }))
@@ -204,8 +202,7 @@ test(
 test(
   'where the CLI cannot go on with its conversation, a digest stands before the prompt and the log says so; without one the task fails',
   async () => {
-    const { hub, site } = await scene()
-    await site.start(hub)
+    const { hub, site } = await running()
     const prompt = steps({ fresh: 1 }, { say: 'Not with this.' })
     const told = hub.prompt(site.app, prompt, { conversation: 'c-0', digest: 'What was before.' })
     const untold = hub.prompt(site.app, prompt, { conversation: 'c-0' })
@@ -224,8 +221,7 @@ test(
 test(
   'an agent that has no conversation, though something came before, begins with the digest, and the log says so',
   async () => {
-    const { hub, site } = await scene()
-    await site.start(hub)
+    const { hub, site } = await running()
     const lost = hub.prompt(site.app, 'Go on.', { digest: 'Build X.' })
     const first = hub.prompt(site.app, 'Begin.', { digest: null })
     const forked = hub.prompt(site.app, 'Otherwise.', { digest: 'Not this.', fork: { conversation: 'c-0', conversation_at: null } })
@@ -356,8 +352,7 @@ test(
 test(
   'an event that the hub does not take leaves a line in its place, and the others arrive',
   async () => {
-    const { hub, site } = await scene()
-    await site.start(hub)
+    const { hub, site } = await running()
     const task = hub.prompt(site.app, steps({ many: 50 }, { say: 'not taken' }, { many: 50 }))
     await until(() => task.finished)
     expect(task.events).toHaveLength(101)
@@ -394,8 +389,7 @@ test(
 test(
   '5,000 events arrive in order, each once',
   async () => {
-    const { hub, site } = await scene()
-    await site.start(hub)
+    const { hub, site } = await running()
     const task = hub.prompt(site.app, steps({ many: 5_000 }))
     await until(() => task.finished, 30_000)
     expect(texts(task)).toEqual(Array.from({ length: 5_000 }, (_, i) => `line ${i}`))

@@ -1,11 +1,12 @@
 // A file of tests about the runner: the program is built once, each test has a hub and a site of its own, and all is ended after it.
-import { afterEach, beforeAll } from 'bun:test'
+import { afterAll, afterEach, beforeAll } from 'bun:test'
 import { buildRunner, newSite, type Site } from './runner.ts'
 import { startRunnerHub, type RunnerHub } from './runner-hub.ts'
 
 export const LONG_MS = 150_000
 
-/** `scene` makes a hub and a site; what is pushed to `ending` is called after the test. */
+/** `scene` makes a hub and a site; what is pushed to `ending` is called after the test. `running` is a hub and a site with a runner that all
+ *  tests of the file share which leave those as they are. */
 export const withRunners = () => {
   const ending: (() => unknown)[] = []
   let program = ''
@@ -19,7 +20,19 @@ export const withRunners = () => {
     ending.push(hub.end, site.drop)
     return { hub, site }
   }
-  return { scene, ending }
+  let shared: Promise<{ hub: RunnerHub; site: Site }> | undefined
+  const running = () => (shared ??= startShared())
+  const startShared = async () => {
+    const [hub, site] = [await startRunnerHub(), newSite(program)]
+    await site.start(hub)
+    return { hub, site }
+  }
+  afterAll(async () => {
+    const made = await shared
+    await made?.site.drop()
+    await made?.hub.end()
+  })
+  return { scene, ending, running }
 }
 
 /** What the scripted agent is to do, as a prompt. */
