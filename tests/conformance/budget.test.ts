@@ -1,6 +1,6 @@
 import { describe, expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { done, refused, room, say, seat, throughEveryDoor } from '../support/parley.ts'
+import { done, refused, room, say, seat, throughBothDoors } from '../support/parley.ts'
 
 const KIB = 1024
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n)
@@ -8,7 +8,7 @@ const sequences = (messages: any[]) => messages.map(({ sequence }) => sequence)
 const lengthOf = (value: unknown) => JSON.stringify(value).length
 const HOSTILE = '"\\\n\u0001é😀'
 
-throughEveryDoor((call) => {
+throughBothDoors((call) => {
   describe('max_chars', () => {
     test('ends a page of a wait early, and the pages together miss nothing', async () => {
       const { alex, bea } = await room(call)

@@ -11,7 +11,7 @@ import {
   refused,
   room,
   seat,
-  throughEveryDoor,
+  throughBothDoors,
   viaMcp,
   viaRest,
 } from '../support/parley.ts'
@@ -56,7 +56,7 @@ test('every operation that needs a credential stands in this matrix', () => {
   expect(Object.keys(inputs)).toEqual(expect.arrayContaining(guarded))
 })
 
-throughEveryDoor((call, parley, transport) => {
+throughBothDoors((call, parley, transport) => {
   const reachable = guarded.filter((name) => transport === 'REST' || !operationNamed(name).restOnly)
 
   test.each(reachable)('[A67 A68] %s answers every bad credential with one and the same 401, and does nothing', async (name) => {

@@ -2,9 +2,9 @@
 // cannot be is refused with words that say what to send instead.
 import { expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { done, onOneEngine, refused, room, throughEveryDoor, viaRest } from '../support/parley.ts'
+import { done, onOneEngine, refused, room, throughBothDoors, viaRest } from '../support/parley.ts'
 
-throughEveryDoor((call, _, transport) => {
+throughBothDoors((call, _, transport) => {
   test('an argument that is null is one that was left out', async () => {
     const { id, alex } = await room(call)
     const { cursor } = await done(alex('post_message', { content: 'hello', to: null, reply_to: null, idempotency_key: null }))

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { cookieOf, done, onEveryEngine, room, say, seat, viaRest, type Seat, type Served } from '../support/parley.ts'
+import { cookieOf, done, onOneEngine, room, say, seat, viaRest, type Seat, type Served } from '../support/parley.ts'
 import { controlWith } from '../support/control-scene.ts'
 import { keyOf } from '../support/keys.ts'
 import { cpuMsAsync } from '../support/cpu.ts'
@@ -22,7 +22,7 @@ not a heading
 \`\`\`
 `
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const begin = async () => ({ call: viaRest(parley()), ...(await room(viaRest(parley()))) })
   const handoff = async (id: string, headers: Record<string, string> = {}, served: Served = parley()) => {
     const response = await served.send(`/api/sessions/${id}/handoff.md`, { headers })

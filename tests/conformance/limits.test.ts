@@ -1,12 +1,12 @@
 import { describe, expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { done, feedOf, onOneEngine, refused, room, throughEveryDoor, viaRest } from '../support/parley.ts'
+import { done, feedOf, onOneEngine, refused, room, throughBothDoors, viaRest } from '../support/parley.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
 const NUL = String.fromCharCode(0)
 
-throughEveryDoor((call) => {
+throughBothDoors((call) => {
   const create = (more: Record<string, unknown>) => call('create_session', { title: 'T', description: '', creator_team_name: 'A', ...more })
 
   describe('lengths', () => {

@@ -1,12 +1,12 @@
 import { describe, expect, spyOn } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { done, feedOf, refused, room, say, soon, throughEveryDoor } from '../support/parley.ts'
+import { done, feedOf, refused, room, say, soon, throughBothDoors } from '../support/parley.ts'
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n)
 const LARGEST = 1024 * 1024 + 2_000 // what stands around the messages
 const NOBODY = `00000000-0000-4000-8000-000000000000.${'A'.repeat(32)}`
 
-throughEveryDoor((call, parley, transport) => {
+throughBothDoors((call, parley, transport) => {
   type Room = Awaited<ReturnType<typeof room>>
   const entry = ({ id, bea }: Room, since_cursor = 1) => ({ session_id: id, team_id: bea.token, since_cursor })
   const any = (waits: object[], timeout = 0) => call('wait_for_any', { waits, timeout })

@@ -442,18 +442,18 @@ export const onOneEngine: typeof onEveryEngine = (body, env, options) => onEngin
 export const transportsOn = (engine: Engine) =>
   transports.filter(([transport]) => everything || foreignUrl !== undefined || (transport === 'MCP') === (engine === 'pglite'))
 
+type BodyThroughDoors = (call: Call, parley: () => Parley, transport: 'REST' | 'MCP') => void
+
+const through = (doors: readonly (typeof transports)[number][], body: BodyThroughDoors, parley: () => Parley) => {
+  for (const [transport, via] of doors) describe(`over ${transport}`, () => body((...call) => via(parley())(...call), parley, transport))
+}
+
 /** The body's tests over each transport on each engine. */
-export const throughEveryDoor = (
-  body: (call: Call, parley: () => Parley, transport: 'REST' | 'MCP') => void,
-  env: Environment = {},
-  options: Options = {},
-) =>
-  onEveryEngine(
-    (parley, engine) => {
-      for (const [transport, via] of transportsOn(engine)) {
-        describe(`over ${transport}`, () => body((...call) => via(parley())(...call), parley, transport))
-      }
-    },
-    env,
-    options,
-  )
+export const throughEveryDoor = (body: BodyThroughDoors, env?: Environment, options?: Options) =>
+  onEveryEngine((parley, engine) => through(transportsOn(engine), body, parley), env, options)
+
+/** The body's tests over each transport on Postgres; on the embedded database too with `bun run test --all`: for a subject without SQL of its
+ *  own. A second database costs such a file a second or two of processor time, and it asks that nothing but what tests/model, the tests of feed,
+ *  sessions, idempotency and wakes, and all tests in a browser ask the embedded one in every run. */
+export const throughBothDoors: typeof throughEveryDoor = (body, env, options) =>
+  onOneEngine((parley) => through(transports, body, parley), env, options)
