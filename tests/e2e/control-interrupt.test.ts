@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { whileBusy } from '../support/cpu.ts'
 import { allowingUntil, clientsAreThere, personAt, startControlSite, type ControlSite } from '../support/control-site.ts'
 import { processesWith, until, type Started } from '../support/runner.ts'
 
@@ -43,7 +44,8 @@ describe.skipIf(!areThere)('What a task has started is gone with it', () => {
     expect(alive(task_id).length).toBeGreaterThan(1)
     return { session_id, task_id }
   }
-  const goneWithin = (task_id: string, ms: number) => until(() => alive(task_id).length === 0, ms, 'nothing of the task is alive')
+  const goneWithin = (task_id: string, ms: number) =>
+    until(() => alive(task_id).length === 0, whileBusy(ms), 'nothing of the task is alive')
 
   describe.each(['claude-code', 'codex'])('%s', (agentic_tool) => {
     test.each(['plain', 'stubborn'])(

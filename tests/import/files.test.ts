@@ -1,6 +1,6 @@
 // Of the files of an import, one that cannot be read or sent stops none of the others, and is told with its reason.
 import { afterAll, afterEach, expect, test } from 'bun:test'
-import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { createApp } from '../../src/app.ts'
 import { intoDatabase } from '../../src/cli/import.ts'
@@ -130,6 +130,23 @@ test('sent to a server, a file that is gone is no fault of the connection, and o
     expect.stringMatching(/d\.jsonl: .* answered 504/),
   ])
 })
+
+test('a file is closed also where no server takes it', async () => {
+  const path = transcript('untaken.jsonl')
+  const { error } = await outcomeOf([path], toServer('http://127.0.0.1:1', undefined))
+  expect(error!.message).toContain('is not reached')
+  const isOpen = () => readdirSync('/proc/self/fd').some((fd) => openFile(fd) === path)
+  for (let tries = 0; tries < 100 && isOpen(); tries++) await Bun.sleep(10)
+  expect(isOpen()).toBe(false)
+})
+
+const openFile = (fd: string): string | undefined => {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`)
+  } catch {
+    return undefined // closed meanwhile
+  }
+}
 
 test('a proxy that does not reach Parley ends the import at once, which tells what it could not read before', async () => {
   const paths = ['a', 'b'].map((name) => transcript(`${name}.jsonl`))

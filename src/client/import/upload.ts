@@ -13,20 +13,28 @@ export const toServer =
     const to = new URL(`${baseOfLink(url)}/api/traces`)
     to.searchParams.set('name', basename(path))
     const headers = { 'content-type': 'application/x-ndjson', ...(accessToken && { authorization: `Bearer ${accessToken}` }) }
-    const { body, failure } = await bodyOf(path, onProgress)
+    const { body, failure, close } = await bodyOf(path, onProgress)
     const sending = { method: 'POST', headers, body, duplex: 'half', redirect: 'manual' } as RequestInit
-    const response = await fetch(to, sending).catch((error) => {
-      const unread = failure()
-      throw unread ? new FileFailed(unread.message) : notReached(url, error)
-    })
-    const answer: unknown = await response.json().catch((error) => {
-      if (!(error instanceof SyntaxError)) throw notReached(url, error)
-    })
-    if (response.ok && isReport(answer)) return answer
-    const refused = refusalIn(answer)
-    if (refused?.code === 'unauthorized') throw lockedOut(to.origin, accessToken, refused.message)
-    throw refused ?? notUnderstood(to.origin, response)
+    try {
+      const response = await fetch(to, sending).catch((error) => {
+        const unread = failure()
+        throw unread ? new FileFailed(unread.message) : notReached(url, error)
+      })
+      return await reportIn(response, url, to.origin, accessToken)
+    } finally {
+      close()
+    }
   }
+
+const reportIn = async (response: Response, url: string, origin: string, accessToken: string | undefined): Promise<ImportReport> => {
+  const answer: unknown = await response.json().catch((error) => {
+    if (!(error instanceof SyntaxError)) throw notReached(url, error)
+  })
+  if (response.ok && isReport(answer)) return answer
+  const refused = refusalIn(answer)
+  if (refused?.code === 'unauthorized') throw lockedOut(origin, accessToken, refused.message)
+  throw refused ?? notUnderstood(origin, response)
+}
 
 const AGAIN = 'What was sent before is kept: run the command again to continue.'
 
@@ -62,10 +70,11 @@ const notUnderstood = (origin: string, response: Response): Error => {
 // With these another program refuses every file.
 const NOWHERE = new Set([401, 404, 405])
 
-/** The file as a body; `failure` is the error that reading it ended with, which is none of the connection's. */
+/** The file as a body, and `close`, which closes the file however far it was read; `failure` is the error that reading it ended with, which
+ *  is none of the connection's. */
 const bodyOf = async (path: string, onProgress: (bytes: number) => void) => {
-  const file = await open(path)
-  const chunks = file.createReadStream({ highWaterMark: 1024 * 1024 })[Symbol.asyncIterator]()
+  const stream = (await open(path)).createReadStream({ highWaterMark: 1024 * 1024 })
+  const chunks = stream[Symbol.asyncIterator]()
   let sent = 0
   let failed: Error | undefined
   const body = new ReadableStream<Uint8Array>({
@@ -77,7 +86,8 @@ const bodyOf = async (path: string, onProgress: (bytes: number) => void) => {
       controller.enqueue(value as Uint8Array)
       onProgress((sent += (value as Uint8Array).length))
     },
-    cancel: () => void chunks.return?.(),
+    cancel: () => close(),
   })
-  return { body, failure: () => failed }
+  const close = () => void stream.destroy()
+  return { body, failure: () => failed, close }
 }
