@@ -1,8 +1,8 @@
 // The statements that number and write events, in SQL by hand: they are the hot path, and each is one round trip (bench/post, bench/wake).
 import { isOfOthers } from '../stores/speech.ts'
 
-/** How long a statement waits for the lock of each session that another transaction holds: LOCK_WAIT in the shared batch, NO_LIMIT for a
- *  session that goes alone, or whose lock is held already. */
+/** How long a statement waits for the lock of each session, sign-in or key that another transaction holds: LOCK_WAIT in the shared batch,
+ *  NO_LIMIT for a session that goes alone. */
 export const LOCK_WAIT = '50ms'
 export const NO_LIMIT = '0'
 

@@ -13,7 +13,7 @@ export interface Post {
   since: number // performance.now()
 }
 
-/** `again` and `held`: nothing was decided, and nothing written. `held`: another transaction holds the session. */
+/** `again` and `held`: nothing was decided, and nothing written. `held`: another transaction holds the session, or the post's sign-in or key. */
 export type Outcome = Appended | { outcome: 'failed'; error: unknown } | Undecided
 interface Undecided {
   outcome: 'again' | 'held'
@@ -31,7 +31,8 @@ export class BatchWriter {
 
   constructor(readonly database: Database) {}
 
-  /** Posts of any sessions. A session that another transaction holds for longer than LOCK_WAIT fails the batch with `held` or `again`. */
+  /** Posts of any sessions. A session, sign-in or key that another transaction holds for longer than LOCK_WAIT fails the batch with `held` or
+   *  `again`. */
   async shared(posts: Post[]): Promise<Outcome[]> {
     const optimistic = await this.#appendAtHeads(posts)
     const checked = await decideRest(posts, optimistic, (rest) =>
@@ -40,7 +41,7 @@ export class BatchWriter {
     return (await decideRest(posts, checked, (rest) => this.#checkUnderLock(rest, LOCK_WAIT))) as Outcome[]
   }
 
-  /** Posts of one session, which wait for its lock as long as it takes. */
+  /** Posts of one session, which wait for its lock and those of their sign-ins and keys as long as it takes. */
   alone(posts: Post[]): Promise<Outcome[]> {
     return this.#checkUnderLock(posts, NO_LIMIT)
   }
@@ -60,7 +61,7 @@ export class BatchWriter {
     const append: Append = (drafts) =>
       this.database.transaction(async (tx) => {
         await tx.query(LOCK, [sessionsOf(posts), lockWait])
-        return appendEvents(tx, drafts)
+        return appendEvents(tx, drafts, lockWait)
       })
     return this.#check(posts, lockWait, append) as Promise<Outcome[]>
   }
@@ -94,8 +95,11 @@ export class BatchWriter {
   async #notWritten(posts: Post[], error: unknown): Promise<Outcome[]> {
     if (!isLockTimeout(error)) return posts.map(() => ({ outcome: 'failed', error }))
     const rows = await this.database.query<{ id: string }>(UNHELD, [sessionsOf(posts)]).catch(() => undefined)
-    const unheld = rows && new Set(rows.map(({ id }) => id))
-    return posts.map(({ draft }) => ({ outcome: !unheld || unheld.has(draft.sessionId) ? 'again' : 'held' }))
+    if (!rows) return posts.map(() => ({ outcome: 'again' }))
+    const unheld = new Set(rows.map(({ id }) => id))
+    const isOfCredential = posts.every(({ draft }) => unheld.has(draft.sessionId)) // no session was waited for, so a sign-in or key was
+    const isHeld = ({ sessionId, credentialId }: Draft) => !unheld.has(sessionId) || (isOfCredential && credentialId !== undefined)
+    return posts.map(({ draft }) => ({ outcome: isHeld(draft) ? 'held' : 'again' }))
   }
 }
 

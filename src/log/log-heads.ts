@@ -1,7 +1,7 @@
 // Where the logs end that this process appends to: what an optimistic append is numbered from. It rests on one invariant: every fact that
-// decides about a post (is its team present, is its session open) changes only in a transaction that also moves the log's end. Joining,
-// leaving and concluding write an event. So a log that still ends where it was last seen decides as it did then. db/schema.ts lists the
-// facts beside their columns, and tests/stores/post-decisions.test.ts fails when one changes without an event.
+// decides about a post by a team_id (is its team present, is its session open) changes only in a transaction that also moves the log's end.
+// Joining, leaving and concluding write an event. So a log that still ends where it was last seen decides as it did then. db/schema.ts lists
+// the facts beside their columns, and tests/stores/post-decisions.test.ts fails when one changes without an event.
 import { LRUCache } from 'lru-cache'
 import type { Appended, Draft } from './append.ts'
 

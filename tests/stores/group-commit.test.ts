@@ -3,6 +3,7 @@ import { ANSWER_WITHIN_MS } from '../../db/database.ts'
 import { GroupCommit } from '../../src/log/group-commit.ts'
 import type { Appended, Draft } from '../../src/log/append.ts'
 import { holdLock } from '../support/held-lock.ts'
+import { signInIdOf } from '../support/keys.ts'
 import {
   chat,
   NEVER_MS,
@@ -324,6 +325,31 @@ onEveryEngine((parley, engine) => {
         expect((await places(id)).map(([sequence]) => sequence)).toEqual(Array.from({ length: 13 }, (_, n) => n + 2))
       for (const { id } of free) expect(await places(id)).toHaveLength(25)
       expect(slowest).toBeLessThan(15_000) // else it takes until the locks are released: until the request gives up
+    })
+
+    test('a post whose sign-in somebody holds goes alone: others are not sent again and again with it', async () => {
+      const call = viaRest(parley())
+      const [own, free] = [await room(call), await room(call)]
+      const signIn = signInIdOf(await cookieOf(parley(), { name: 'Robin', role: 'person' }))
+      const groupCommit = elsewhere()
+      const robin: Partial<Draft> = {
+        author: 'person',
+        authorName: 'Robin',
+        teamId: undefined,
+        holder: 'person:Robin',
+        credentialId: signIn,
+      }
+      const release = await holdLock(parley().database, `select 1 from sign_ins where id = '${signIn}' for update`)
+      const posted = [
+        groupCommit.post(chat(own.id, own.alex.handle, 'late', robin)),
+        groupCommit.post(chat(free.id, free.alex.handle, 'free')),
+      ]
+      await posted[1]
+      await Bun.sleep(500)
+      const { batches } = groupCommit
+      await release()
+      expect((await posted[0]!).outcome).toBe('appended')
+      expect(batches).toBeLessThan(5)
     })
 
     test('however many writes wait for a session that somebody holds, others find a free connection', async () => {

@@ -49,10 +49,6 @@ export const endTask = async (context: Context, session: Session, task: Task, en
   const endedAt = posted?.at ?? now
   const ended = { status, endedAt, answer, answerMessageId, error, interruptedBy, endSequence, usage, changes, finish }
   await setTask(queries, task.id, { ...ended, conversation, conversationAt, branch, head })
-  if (task.keyId) {
-    await revokeKeys(queries, [task.keyId])
-    context.moved(keyTopic(task.keyId), Date.now())
-  }
   if (agent) await freeAgent(context, session, agent, task, ending)
   context.moved(taskTopic(task.id), Date.now())
   await appendToParent(context, session, {
@@ -61,6 +57,11 @@ export const endTask = async (context: Context, session: Session, task: Task, en
     message_id: answerMessageId,
     text: answer ?? error?.message ?? '',
   })
+  // After all sessions are locked: a post of this key waits for its row with a session locked.
+  if (task.keyId) {
+    await revokeKeys(queries, [task.keyId])
+    context.moved(keyTopic(task.keyId), Date.now())
+  }
   return { ...task, ...ended, conversation, conversationAt, branch, head }
 }
 
