@@ -71,6 +71,7 @@ export interface QuestionToPeople extends Question {
 }
 
 const TEXT_CUT = 500
+const GOES_ON = "s.source = 'room' and s.status = 'active' and s.archived_at is null"
 // The first step reads the index events_asking_people, which holds nothing else; most of what it finds is of sessions that are over.
 const TO_PEOPLE = `
 with newest as materialized (
@@ -79,9 +80,18 @@ with newest as materialized (
 )
 select s.id is not null as goes_on, e.session_id, s.title, p.hue, e.at, case when s.id is not null then left(e.content->>'text', ${TEXT_CUT}) end as text,
   e.id, e.sequence, e.author, e.author_name as team, e.posted_by_team_id, e.to_team_ids as "to", e.content->'to_people' as to_people
-from newest e left join sessions s on s.id = e.session_id and s.source = 'room' and s.status = 'active' and s.archived_at is null
+from newest e left join sessions s on s.id = e.session_id and ${GOES_ON}
 left join participants p on p.session_id = s.id and p.team_id = e.posted_by_team_id
 order by e.at desc, e.id desc`
+
+/** Which of these sessions go on. */
+export const sessionsGoingOn = async ({ query }: Queries, ids: readonly string[]): Promise<ReadonlySet<string>> => {
+  if (ids.length === 0) return new Set()
+  const rows = await query<{ id: string }>(`select s.id from sessions s where s.id = any($1::uuid[]) and ${GOES_ON}`, [
+    plainArray([...new Set(ids)]),
+  ])
+  return new Set(rows.map(({ id }) => id))
+}
 
 /** Where a question stands among all of them. */
 export type QuestionPlace = Pick<QuestionToPeople, 'at' | 'id'>

@@ -182,8 +182,12 @@ onOneEngine((parley) => {
     )
     const { byPerson, open } = await readAsked(database)
     const again = await readAsked(database, open)
+    await database.query(`update sessions set status = 'closed' where id = $1`, [id])
+    const concluded = await readAsked(database, open)
+    await database.query(`update sessions set status = 'active' where id = $1`, [id])
     await database.query('delete from events where session_id = $1 and sequence > 1000', [id])
     for (const read of [byPerson, again.byPerson]) expect(read.get('ines')?.map(({ text }) => text)).toEqual(['Ship it?'])
+    expect(concluded.byPerson.get('ines')).toBeUndefined()
   })
 
   test('an exported session that is imported still has whom it asks', async () => {

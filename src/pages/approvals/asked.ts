@@ -8,6 +8,7 @@ import {
   MOST_QUESTIONS,
   questionsToPeople,
   repliesIn,
+  sessionsGoingOn,
   type QuestionPlace,
   type QuestionToPeople,
   type Reply,
@@ -42,7 +43,12 @@ interface OpenQuestion {
 
 const openAmongNewest = async (queries: Queries, before: readonly QuestionToPeople[]): Promise<OpenQuestion[]> => {
   const { questions, next: last } = await questionsToPeople(queries)
-  return stillOpen(queries, [...questions, ...before.filter((question) => last !== undefined && isOlder(question, last))])
+  const older = before.filter((question) => last !== undefined && isOlder(question, last))
+  const goingOn = await sessionsGoingOn(
+    queries,
+    older.map(({ session_id }) => session_id),
+  )
+  return stillOpen(queries, [...questions, ...older.filter(({ session_id }) => goingOn.has(session_id))])
 }
 
 const isOlder = (a: QuestionPlace, b: QuestionPlace): boolean => a.at < b.at || (a.at === b.at && a.id < b.id)
