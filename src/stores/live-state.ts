@@ -12,8 +12,8 @@ export type RecentEvent = [sequence: number, team: string | null, message: boole
 
 /** How many events at the end of a feed are read to count what an absent team has not read: beyond it the page shows "99+". */
 export const RECENT_EVENTS = 99
-// In a trace they may stand far apart: no more rows than these are looked through.
-const LOOKED_THROUGH = 2_000
+/** In a trace they may stand far apart: no more rows than these, up to the last of them, are looked through. */
+export const LOOKED_THROUGH = 2_000
 
 // As texts: PGlite takes longer to turn numbers and times into JSON than to find them (0.6 ms for a session instead of 0.2).
 const recentEvents = sql`(select coalesce(json_agg(to_json(array[sequence::text, team::text, type, at::text])), '[]')

@@ -42,6 +42,7 @@ const watched = (more: object = {}, said: RecentEvent[] = []) =>
       lastEventAt: minutesAgo(6),
       expectedTeams: 2,
       convenerTeamId: 'a',
+      lastConversationSequence: said[0]?.[0] ?? 0,
       ...more,
     },
     version: 0,
@@ -182,6 +183,8 @@ test('a team that is away has so much unread of what others said, one that liste
   ])
   const beyond = newestFirst(120, 'a').slice(0, 99)
   expect(unread('active', beyond)[1]).toEqual(['b', { count: 99, more: true }])
+  const behindTrace = unread('active', [message(5_000, 'a')])[1] // no more than 2,000 rows are looked through
+  expect(behindTrace).toEqual(['b', { count: 1, more: true }])
   const { teams } = sessionStateOf(services, watched({}, said), [polling, away])
   expect(teams.map(({ acknowledged }) => acknowledged)).toEqual([7, 2])
   expect(shownOf(teams)).toContain('3 unread')

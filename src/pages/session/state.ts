@@ -10,7 +10,7 @@ import type { Services } from '../../process/services.ts'
 import type { RosterRow } from '../../stores/members.ts'
 import type { Session } from '../../stores/sessions.ts'
 import type { LiveThresholds } from '../../stores/home-queries.ts'
-import { RECENT_EVENTS, type RecentEvent, type sessionsWithDocs } from '../../stores/live-state.ts'
+import { LOOKED_THROUGH, RECENT_EVENTS, type RecentEvent, type sessionsWithDocs } from '../../stores/live-state.ts'
 import { holdsOf, NO_SIDES, sideCounts, sideMarks, type Sides } from '../board/sides.ts'
 import { teamLookup } from './team-lookup.ts'
 
@@ -122,7 +122,7 @@ const rosterTeams = (
         convener: is_convener,
         left: left_at !== null,
         agent: Boolean(row.agent),
-        unread: isAway ? unreadAmong(recent, row.teamId, Math.max(delivered, acknowledged)) : undefined,
+        unread: isAway ? unreadAmong(recent, row.teamId, Math.max(delivered, acknowledged), session.lastConversationSequence) : undefined,
         acknowledged,
         holds: session.status === 'active' ? holdsOf(sides, row.teamId, now) : [],
       }
@@ -131,7 +131,8 @@ const rosterTeams = (
 }
 
 // What others said and did that the team was not handed, counted as `peek` counts it.
-const unreadAmong = (recent: RecentEvent[], team: string, has: number): RosterTeam['unread'] => {
+const unreadAmong = (recent: RecentEvent[], team: string, has: number, last: number): RosterTeam['unread'] => {
   const count = recent.filter(([sequence, by]) => sequence > has && by !== team).length
-  return { count, more: recent.length === RECENT_EVENTS && recent.at(-1)![0] > has + 1 }
+  const goesOn = recent.length === RECENT_EVENTS && recent.at(-1)![0] > has + 1
+  return { count, more: goesOn || last - LOOKED_THROUGH > has }
 }
