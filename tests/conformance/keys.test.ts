@@ -22,7 +22,7 @@ import {
   type Sending,
   type Served,
 } from '../support/parley.ts'
-import { claudeLine } from '../support/transcripts.ts'
+import { importedAround } from '../support/transcripts.ts'
 
 const CLOSED = { ACCESS_TOKEN: 'an-access-token-of-some-length', VIEWER_PASSWORD: 'look-but-do-not-touch' }
 const TRACE = `${JSON.stringify({ type: 'user', sessionId: 's', message: { role: 'user', content: 'hi' } })}\n`
@@ -270,27 +270,9 @@ onOneEngine((parley) => {
 
     test('ends an import that is coming in: what is written before stays', async () => {
       const key = await keyOf(parley(), 'full')
-      const id = crypto.randomUUID()
-      const lines = Array.from({ length: 2_500 }, (_, i) => claudeLine(i, 'user', `line ${i} ${'x'.repeat(300)}`, { session: id }))
-      const ended = Promise.withResolvers<void>()
-      const body = new ReadableStream<Uint8Array>({
-        async start(controller) {
-          controller.enqueue(new TextEncoder().encode(lines.slice(0, 1_250).join('\n')))
-          await ended.promise
-          controller.enqueue(new TextEncoder().encode(`\n${lines.slice(1_250).join('\n')}`))
-          controller.close()
-        },
-      })
-      const importing = parley().send('/api/traces', { body, headers: bearer(key) })
-      const written = async () =>
-        (await parley().database.query<{ n: number }>("select count(*)::int as n from events where content->>'text' like 'line %'"))[0]!.n
-      await soon('the first batch is written', async () => (await written()) > 0)
-      const before = await written()
-      await revokeKey(parley().services, await idOf(key))
-      ended.resolve()
-      const answer = await importing
+      const { answer, added } = await importedAround(parley(), bearer(key), async () => revokeKey(parley().services, await idOf(key)))
       expect([answer.status, ((await answer.json()) as any).error.message]).toEqual([401, expect.stringContaining('has ended')])
-      expect(await written()).toBe(before)
+      expect(added).toBe(0)
     })
 
     test('costs no query while it is good and used without pause', async () => {

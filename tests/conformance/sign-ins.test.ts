@@ -6,6 +6,7 @@ import { test } from '../support/foreign.ts'
 import { endsWithin, enterByLink, signInIdOf, verifiedCookie } from '../support/keys.ts'
 import { fewestStatements } from '../support/fewest-statements.ts'
 import { cookieOf, done, feedOf, onOneEngine, refused, room, soon, viaRest, whileHeld, type Served } from '../support/parley.ts'
+import { importedAround } from '../support/transcripts.ts'
 
 const ENV = { VIEWER_PASSWORD: 'look-but-do-not-touch', OPERATOR_KEY: 'chosen by a person' }
 
@@ -136,7 +137,9 @@ onOneEngine((parley) => {
     const key = await newOperatorKey(served.services)
     const [cookie, named] = [await signIn(served, 'Robin', key), await verifiedCookie(served, `Noa ${parley().engine}`)]
     expect([await isIn(served, cookie), await isIn(served, named)]).toEqual([true, true])
-    const next = await newOperatorKey(served.services)
+    let next = ''
+    const { answer, added } = await importedAround(served, { cookie }, async () => (next = await newOperatorKey(served.services)))
+    expect([answer.status, added]).toEqual([401, 0])
     expect([await isIn(served, cookie), await isIn(served, named)]).toEqual([false, false])
     const again = await signIn(served, 'Robin', next)
     await parley().database.query("update sign_ins set made_at = now() - interval '30 days' where id = $1", [signInIdOf(again)])

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileSource } from '../../src/import/source.ts'
 import { importTranscript, type ImportReport } from '../../src/import/transcript.ts'
-import type { Served } from './parley.ts'
+import { soon, type Served } from './parley.ts'
 
 export const dataFile = (name: string) => join(import.meta.dir, '../data', name)
 
@@ -79,3 +79,30 @@ export const claudeLine = (i: number, role: 'user' | 'assistant', text: string, 
         ? { role, content: text }
         : { role, model: 'claude-opus-5', content: [{ type: 'text', text }], stop_reason: end ? 'end_turn' : null },
   })
+
+/** An import whose second half comes in after `meanwhile`, which runs once a part of the first is written: its answer, and how many events
+ *  were written after `meanwhile`. */
+export const importedAround = async (served: Served, headers: Record<string, string>, meanwhile: () => Promise<unknown>) => {
+  const session = crypto.randomUUID()
+  const lines = Array.from({ length: 2_500 }, (_, i) => claudeLine(i, 'user', `${session} ${i} ${'x'.repeat(300)}`, { session }))
+  const goesOn = Promise.withResolvers<void>()
+  const body = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      controller.enqueue(new TextEncoder().encode(lines.slice(0, 1_250).join('\n')))
+      await goesOn.promise
+      controller.enqueue(new TextEncoder().encode(`\n${lines.slice(1_250).join('\n')}`))
+      controller.close()
+    },
+  })
+  const importing = served.send('/api/traces', { body, headers })
+  const written = async () =>
+    (
+      await served.database.query<{ n: number }>(`select count(*)::int as n from events where content->>'text' like $1`, [`${session} %`])
+    )[0]!.n
+  await soon('the first batch is written', async () => (await written()) > 0)
+  const before = await written()
+  await meanwhile()
+  goesOn.resolve()
+  const answer = await importing
+  return { answer, added: (await written()) - before }
+}

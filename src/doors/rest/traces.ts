@@ -6,11 +6,12 @@ import { bodySource, hashedBody, refuseTooLong } from '../../import/source.ts'
 import { importTranscript } from '../../import/transcript.ts'
 import type { RefuseEnded } from '../../import/writer.ts'
 import type { Services } from '../../process/services.ts'
+import type { Queries } from '../../../db/database.ts'
 import { isAway, isUndone } from '../../../db/errors.ts'
 import { isGoodKey } from '../../stores/keys.ts'
 import { sessionById } from '../../stores/sessions.ts'
 import { isSignedIn } from '../../stores/sign-ins.ts'
-import { actorOf } from '../http/cookies.ts'
+import { actorOf, personOf } from '../http/cookies.ts'
 import { memberBy } from '../../operations/callers.ts'
 import { NO_SUCH_SESSION } from '../../operations/subject.ts'
 import { json, methodNotAllowed, type Env, type Http } from '../http/http.ts'
@@ -54,13 +55,14 @@ const imported = async (c: Http, services: Services, limit: number, { sessionId:
   const name = c.req.query('name') ?? ''
   const idempotencyKey = importKeyOf(c, services, parent)
   if (!idempotencyKey && left) unauthorized()
-  if (!idempotencyKey) return json(await importTranscript(services, bodySource(c.req.raw.body, name, limit), parent, refuseEnded(c)))
+  if (!idempotencyKey)
+    return json(await importTranscript(services, bodySource(c.req.raw.body, name, limit), parent, refuseEnded(c, services)))
   const body = hashedBody(c.req.raw.body, limit, JSON.stringify([name, parent ?? null]))
   try {
     const before = await answeredBefore(services, idempotencyKey, body)
     if (before) return json(before, 200, { 'idempotency-replayed': 'true' })
     if (left) unauthorized()
-    const report = await importTranscript(services, bodySource(body.chunks, name, limit), parent, refuseEnded(c))
+    const report = await importTranscript(services, bodySource(body.chunks, name, limit), parent, refuseEnded(c, services))
     return json(await keepAnswer(services, idempotencyKey, await body.digest(), report))
   } catch (error) {
     await body.cancel()
@@ -82,16 +84,18 @@ const ownerOf = async (c: Http, services: Services): Promise<Owner> => {
 }
 
 // Asked before each batch: a large transcript comes in for hours.
-const refuseEnded =
-  (c: Http): RefuseEnded =>
-  async (queries) => {
-    const [signIn, key] = [c.get('signIn'), c.get('key')]
-    if ((!signIn || (await isSignedIn(queries, signIn.id))) && (!key || (await isGoodKey(queries, key.id)))) return
+const refuseEnded = (c: Http, services: Services): RefuseEnded => {
+  const [signIn, key] = [personOf(c, services) && c.get('signIn'), c.get('key')]
+  // A new operator key ends sign-ins without a word in their rows.
+  const isIn = async (queries: Queries) => !signIn || (personOf(c, services) !== undefined && (await isSignedIn(queries, signIn.id)))
+  return async (queries) => {
+    if ((await isIn(queries)) && (!key || (await isGoodKey(queries, key.id)))) return
     refuse(
       'unauthorized',
       'The key or sign-in that this import came with has ended. What was written before stays; send the file again with a new one to add the rest.',
     )
   }
+}
 
 const refuseInterrupted = (c: Http, error: unknown): never => {
   if (c.req.raw.signal.aborted)
