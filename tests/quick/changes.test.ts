@@ -1,5 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { appendFileSync, existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeTask, changesSince } from '../../src/client/runner/changes.ts'
@@ -66,7 +77,8 @@ test('nothing that a repositoryâ€™s own config names is run, and what the userâ€
     const file = (name: string, text: string) => writeFileSync(join(app, name), text)
     file('own.txt', 'a\n')
     file('users.txt', 'a\n')
-    file('.gitattributes', 'own.txt filter=own diff=own\nusers.txt filter=users\n')
+    file('side.txt', 'a\n')
+    file('.gitattributes', 'own.txt filter=own diff=own\nusers.txt filter=users\nside.txt filter=side\n')
     git(app, 'init', '-q', 'sub') // as a submodule has it
     file('sub/own.txt', 'a\n')
     file('sub/.gitattributes', '* filter=sub\n')
@@ -90,6 +102,9 @@ test('nothing that a repositoryâ€™s own config names is run, and what the userâ€
     expect(await changesSince(asked, app, before)).toMatchObject({ files: 2, added: 2, removed: 2 })
     await asked(app, 'worktree', 'add', '--quiet', '-b', 'side', '--', join(home, 'side'), 'HEAD')
     expect(await stateOf(asked, join(home, 'side'))).toMatchObject({ branch: 'side', changed: 0 })
+    git(app, 'config', 'extensions.worktreeConfig', 'true')
+    git(join(home, 'side'), 'config', '--worktree', 'filter.side.clean', program('side'))
+    utimesSync(join(home, 'side', 'side.txt'), 1, 1) // its content is looked at again
     await asked(app, 'worktree', 'remove', '--', join(home, 'side'))
     for (const [name, value] of Object.entries({ url: `ext::cp /dev/null ${join(home, 'fetched')}`, promisor: 'true' }))
       git(app, 'config', `remote.evil.${name}`, value)

@@ -1,8 +1,8 @@
 // What a repository's own config names is never run: whoever edits files there, an agent too, may write it. What the config of the user and of
-// the machine names is, as a filter of git-lfs.
+// the machine names for every folder is, as a filter of git-lfs; what they include for some folders alone counts as the repository's.
 
-/** No hook, and no program that watches files: what git takes before a command. Empty, since git before 2.36 would run `false`. */
-export const NO_HOOKS = ['-c', 'core.fsmonitor=', '-c', 'core.hooksPath=/dev/null']
+/** No hook, no program that watches files, and no tidying up, which has a hook of its own: what git takes before a command. Empty, since git before 2.36 would run `false`. */
+export const NO_HOOKS = ['-c', 'core.fsmonitor=', '-c', 'core.hooksPath=/dev/null', '-c', 'gc.auto=0', '-c', 'maintenance.auto=false']
 
 /** How git lists a config, once as it holds in a repository and once, by these variables, without one. */
 export const LISTING = ['config', '--null', '--list']

@@ -33,15 +33,16 @@ export const gitIn = (env: Environment, withinMs = WITHIN_MS, checkoutWithinMs =
         reject(new GitFailed(whyNot(error, err, timeout)))
       })
     })
+  // Those of the worktree that is to be removed may be its own.
   const settings = async (folder: string) => {
     const inside = await run(folder, LISTING)
     if (!namesProgram(inside)) return []
     return outsideSettings(inside, await run(folder, LISTING, [{ ...own, ...OUTSIDE }, withinMs])) ?? refuseSettings(folder)
   }
   const asked = async (folder: string, words: string[]) => {
-    const before = [...NO_HOOKS, ...(readsFiles(words) ? await settings(folder) : [])]
+    const before = [...NO_HOOKS, ...(readsFiles(words) ? await settings(filesOf(words) ?? folder) : [])]
     if (!isCheckout(words)) return run(folder, [...before, ...words])
-    const env = marked({ ...own, GIT_ALLOW_PROTOCOL: 'http:https:ssh' }, checkoutMark(words[words.indexOf('--') + 1]!))
+    const env = marked({ ...own, GIT_ALLOW_PROTOCOL: 'http:https:ssh' }, checkoutMark(pathIn(words)))
     return run(folder, [...before, ...words], [env, checkoutWithinMs])
   }
   return (folder, ...words) => limited('git', () => asked(folder, words))
@@ -56,6 +57,11 @@ const readsFiles = (words: string[]): boolean => words[0] === 'status' || words[
 
 // A checkout, or its removal, goes through all files of a repository.
 const isCheckout = ([command, what]: string[]): boolean => command === 'worktree' && (what === 'add' || what === 'remove')
+
+const pathIn = (words: string[]): string => words[words.indexOf('--') + 1]!
+
+const filesOf = (words: string[]): string | undefined =>
+  words[1] === 'remove' && isCheckout(words) && existsSync(pathIn(words)) ? pathIn(words) : undefined
 
 /** The mark of a git that makes or removes the worktree at this path: it may outlive the runner that has started it. */
 export const checkoutMark = (path: string): string => `worktree-${sha256(path).slice(0, 16)}`

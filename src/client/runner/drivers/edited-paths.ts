@@ -18,7 +18,10 @@ const pathsIn = (value: unknown, depth: number): string[] => {
   if (depth > DEEPEST) return [UNTOLD]
   if (Array.isArray(value)) return value.flatMap((each) => pathsIn(each, depth + 1))
   if (!isObject(value)) return []
-  return Object.entries(value).flatMap(([name, inner]) => (NAMES_PATH.test(name) ? stringsIn(inner, depth) : pathsIn(inner, depth + 1)))
+  return Object.entries(value).flatMap(([name, inner]) => [
+    ...(name.includes('/') ? [name] : []), // some name files by keys
+    ...(NAMES_PATH.test(name) ? stringsIn(inner, depth) : pathsIn(inner, depth + 1)),
+  ])
 }
 
 const stringsIn = (value: unknown, depth: number): string[] => {
