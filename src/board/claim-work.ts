@@ -43,7 +43,7 @@ export const claimWork = op({
     const board = await lockedBoard(context, session)
     const row = item_id === undefined ? await best(context, board, allow_overlap) : itemOn(board, item_id)
     if (!row) return { item: null, counts: countsOf(board) }
-    const now = withRow(board, await claimed(context, board, row, allow_overlap || item_id === undefined))
+    const now = withRow(board, await claimed(context, board, row, allow_overlap))
     const [answer] = await wholeItems(context, now, [row.id])
     return { item: answer!, counts: countsOf(now) }
   },
@@ -67,10 +67,11 @@ const best = async (context: Context, board: Board, allowOverlap: boolean): Prom
   const self = teamOf(context)
   const ready = readyOf(board)
   const free = freeOf(board, self.teamId)
-  const isFree = ({ paths }: BoardRow) => allowOverlap || free(paths)
+  const isFree = ({ paths }: BoardRow) => allowOverlap || free(paths) === true
   const me = named(context).person_id
   const own = ready.find((row) => row.ownerId === me && isFree(row))
-  const first = own ?? ready.find(isFree)
+  // Of many with stars in their paths the first that is not known to overlap is compared by itself, which tells, or says why not.
+  const first = own ?? ready.find(isFree) ?? ready.find(({ paths }) => free(paths) === 'untold')
   if (own || !first?.ownerId) return first
   const names = await presentSince(context.queries, self.session.id, context.services.config.CLAIM_LEASE)
   const present = new Set(names.map((name) => personIdOf('team', name)))

@@ -12,13 +12,16 @@ interface Overlap {
 
 type Verdict = ReturnType<ReturnType<typeof overlapping>>
 
-/** Returns a function that says whether none of these paths overlaps what other teams hold. */
-export const freeOf = (board: Board, teamId: string): ((paths: readonly string[]) => boolean) => {
+/** Returns a function that says whether none of these paths overlaps what other teams hold; 'untold' where the steps have run out. */
+export const freeOf = (board: Board, teamId: string): ((paths: readonly string[]) => boolean | 'untold') => {
   const overlaps = overlapping(
     heldByOthers(board, teamId).map(({ path }) => path),
     stepsForAll(),
   )
-  return (paths) => !paths.some(overlaps)
+  return (paths) => {
+    const verdicts = paths.map(overlaps)
+    return verdicts.includes(true) ? false : verdicts.includes('untold') ? 'untold' : true
+  }
 }
 
 /** Refuses with 409 when these paths overlap another team's claim. */
