@@ -13,24 +13,36 @@ test('each promise, fault, bad input and attack has its row, with its four cells
   expect(rows.filter(({ cells }) => cells.length !== 4).map(({ id }) => id)).toEqual([])
 })
 
-// A name stands in its file as it is written there, within its quotes: `%s` and `${…}` included. Returns the line that it stands in.
-const lineOf = (file: string, name: string): string | undefined => {
-  const path = join(import.meta.dir, '..', file)
-  if (!existsSync(path)) return undefined
-  const lines = readFileSync(path, 'utf8').split('\n')
-  return lines.find((line) => [`'${name}'`, `\`${name}\``, `"${name}"`].some((quoted) => line.includes(quoted)))
+// A name stands in its file as it is written there, within its quotes: `%s` and `${…}` included.
+const placeOf = (source: string, name: string): number =>
+  [`'${name}'`, `\`${name}\``, `"${name}"`].map((quoted) => source.indexOf(quoted)).find((at) => at >= 0) ?? -1
+
+// The call of the test, and each `describe` around it: the line before with less indentation, and so on.
+const opening = (source: string, at: number): string[] => {
+  const lines = source.slice(0, at).split('\n')
+  const opened = [lines.pop()!]
+  for (const line of lines.reverse()) if (line.trim() !== '' && indentation(line) < indentation(opened.at(-1)!)) opened.push(line)
+  return opened
 }
+const indentation = (line: string): number => line.length - line.trimStart().length
 
 const named = rows.map(({ id, cells }) => ({
   id,
-  tests: [...cells[2]!.matchAll(/`([^`]+\.test\.ts) › ([^`]+)`/g)].map(([what, file, name]) => ({ what, line: lineOf(file!, name!) })),
+  tests: [...cells[2]!.matchAll(/`([^`]+\.test\.ts) › ([^`]+)`/g)].map(([what, file, name]) => {
+    const path = join(import.meta.dir, '..', file!)
+    const source = existsSync(path) ? readFileSync(path, 'utf8') : ''
+    const at = placeOf(source, name!)
+    return { what, isThere: at >= 0, isLong: opening(source, at).some((line) => line.includes('skipIf(!FULL)')) }
+  }),
 }))
 
 test('each row names its tests, and every test that it names is there', () => {
   expect(named.filter(({ tests }) => tests.length === 0)).toEqual([])
-  expect(named.flatMap(({ id, tests }) => tests.filter(({ line }) => line === undefined).map(({ what }) => `${id}: ${what}`))).toEqual([])
+  expect(named.flatMap(({ id, tests }) => tests.filter(({ isThere }) => !isThere).map(({ what }) => `${id}: ${what}`))).toEqual([])
 })
 
 test('of each row a test is in the short form', () => {
-  expect(named.filter(({ tests }) => tests.every(({ line }) => line?.includes('skipIf(!FULL)'))).map(({ id }) => id)).toEqual([])
+  const long = named.flatMap(({ tests }) => tests.filter(({ isLong }) => isLong).map(({ what }) => what))
+  expect(long.length).toBeGreaterThan(0) // such tests are told from the others
+  expect(named.filter(({ tests }) => tests.every(({ isLong }) => isLong)).map(({ id }) => id)).toEqual([])
 })

@@ -373,9 +373,12 @@ export const whileHeld = async (
 ) => {
   const release = await holdLock(database, `select 1 from sessions where id = '${sessionId}' for update`)
   const answer = call()
-  await soon('it waits', async () => (await waitingForLocks(database)) > 0)
-  await meanwhile()
-  await release()
+  try {
+    await soon('it waits', async () => (await waitingForLocks(database)) > 0)
+    await meanwhile()
+  } finally {
+    await release()
+  }
   return answer
 }
 
