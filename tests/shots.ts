@@ -107,7 +107,7 @@ const pagesOf = (
   ['approval', `/approvals/${guide}`],
   ['approval-replaces', `/approvals/${again}`],
   ['session-proposals', parser.path],
-  ['keys', '/settings/keys'],
+  ['status', '/status'],
 ]
 
 const recordPages = ({ session, before, owner }: RecordsDemo): [name: string, path: string][] => [
