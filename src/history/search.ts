@@ -15,9 +15,11 @@ import { rowLimit, nullable, nonEmptyText, tool } from './tool.ts'
 import { isTerminal, shortOf, turnsOf, type TurnFacts } from './turns.ts'
 
 const LONGEST_QUERY = 4096
+const MOST_TYPES = 100 // more than there are
 const kindNames = z
   .array(z.string({ error: 'event_types must contain only strings' }), { error: 'event_types must be an array or null' })
   .min(1, 'event_types must name at least one event type')
+  .max(MOST_TYPES, `event_types must name at most ${MOST_TYPES} event types`)
 const SNIPPET_WITHIN = 64 * 1024 // characters from the beginning of a text, of which a snippet is made
 
 export const queryText = nonEmptyText('query').refine(

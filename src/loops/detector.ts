@@ -79,6 +79,7 @@ export const sketchOf = (text: string): Sketch => {
   const part = text.length > 2 * HALF_READ ? `${text.slice(0, HALF_READ)} ${text.slice(-HALF_READ)}` : text
   const plain = part
     .normalize('NFKC')
+    .slice(0, 2 * HALF_READ + 1) // which may make eighteen characters of one
     .toLowerCase()
     .replace(/\d{4}-\d\d-\d\d[t ]?|\d{1,2}:\d\d(:\d\d)?(\.\d+)?z?/g, '') // dates and times of day change by themselves
     .replace(/[\s\p{P}]+/gu, ' ')

@@ -158,10 +158,11 @@ const withoutNulls = ({ input: { shape } }: AnyOp, raw: unknown): unknown => {
   return Object.fromEntries(Object.entries(raw).filter(([name, value]) => value !== null || means(name)))
 }
 
-const ISSUES_NAMED = 5 // in the message; all of them are in the details
+const ISSUES_NAMED = 5 // in the message
+const ISSUES_TOLD = 50 // in the details: a body may have a million
 
 const invalid = ({ issues }: z.ZodError): never => {
-  const all = issues.map((issue) => ({ field: redacted(fieldOf(issue)), message: redacted(issue.message) })) // unknown names are told
+  const all = issues.slice(0, ISSUES_TOLD).map((issue) => ({ field: redacted(fieldOf(issue)), message: redacted(issue.message) })) // unknown names are told
   const said = ({ field, message }: { field: string; message: string }, i: number) => {
     const at = issues[i]!.code === 'unrecognized_keys' ? issues[i]!.path.join('.') : field // the message names what is unknown
     return at ? `${at}: ${message}` : message

@@ -39,7 +39,10 @@ export const termsOf = (text: string, wholes?: Set<string>): Map<string, number>
     if (count !== undefined) counts.set(term, Math.min(count + 1, MOST_COUNTED))
     else if ((left -= utf8Bytes(term)) >= 0) counts.set(term, 1)
   }
-  for (const run of shortened(text).normalize('NFKC').match(RUN) ?? []) addRun(run, add)
+  const plain = shortened(text)
+    .normalize('NFKC')
+    .slice(0, HEAD + TAIL + 1) // which may make eighteen characters of one
+  for (const run of plain.match(RUN) ?? []) addRun(run, add)
   return counts
 }
 

@@ -50,6 +50,17 @@ throughBothDoors((call, _, transport) => {
     expect(message).toBe('expected_version: must be a whole number, 0 or more')
   })
 
+  test('a list that is too long is told so, not each of what is wrong in it', async () => {
+    const { alex } = await room(call)
+    for (const [name, input] of [
+      ['records.search_content', { query: 'x', team_id: alex.token, content_types: Array(1_000).fill(0) }],
+      ['history.search_sessions', { query: 'x', event_types: Array(1_000).fill('none') }],
+    ] as const) {
+      const { details } = await refused(call(name, input), 'invalid_request')
+      expect([name, details.issues]).toEqual([name, [{ field: expect.any(String), message: expect.stringContaining('at most') }]])
+    }
+  })
+
   test('what is wrong within a list or an object is named by its place, with what there is there', async () => {
     const { alex, id } = await room(call)
     const there = 'the arguments are title, description, priority, depends_on, paths, owner'

@@ -260,8 +260,10 @@ describe('with a server in this process', () => {
     async () => {
       const { session_id } = await scene()
       const answers: any[] = []
-      while (answers.length < PROMPTS)
-        answers.push(...(await Promise.all(Array.from({ length: 50 }, (_, n) => control('send_prompt', { session_id, prompt: `${n}` })))))
+      while (answers.length < PROMPTS) {
+        const fifty = await Promise.all(Array.from({ length: 50 }, (_, n) => control('send_prompt', { session_id, prompt: `${n}` })))
+        answers.push(...fifty.filter(({ error }) => error?.code !== 'unavailable')) // on a busy machine: sent again
+      }
       const taken = answers.filter(({ started }) => started)
       expect(taken).toHaveLength(49) // and the one that runs
       const refusals = answers.flatMap(({ error }) => error ?? [])

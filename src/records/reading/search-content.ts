@@ -19,7 +19,7 @@ export const searchContent = op({
   example: { query: 'retry limit' },
   input: z.strictObject({
     query: text(1, 200),
-    content_types: z.array(z.enum(CONTENT_TYPES)).min(1).optional().describe('All unless given.'),
+    content_types: z.array(z.enum(CONTENT_TYPES)).min(1).max(CONTENT_TYPES.length).optional().describe('All unless given.'),
     limit: listLimit,
   }),
   output: z.object({

@@ -1,6 +1,6 @@
 // The document's `## Conclusion` section: from that level-2 heading, outside code fences and HTML blocks, to the next heading of level 1 or 2.
 import { headingsOf, withBlockClosed, withHeadingsDeeper, type Heading } from '../../markdown/headings.ts'
-import { sectionsOf, type Section } from './outline.ts'
+import type { Section } from './outline.ts'
 
 /** The document with `summary` as its conclusion: in place of the one it has, else at the end. `summary` may begin with the heading, of
  *  whatever level; its other headings are moved below it, because they would end the section. */
@@ -38,8 +38,12 @@ const SECTION = 2
 const saysConclusion = ({ text }: Heading) => text.toLowerCase() === 'conclusion'
 const isConclusion = (heading: Heading) => heading.level === SECTION && saysConclusion(heading)
 
-/** The conclusion's section. Found by its line, because after a deeper heading of that name it is called "Conclusion (2)". */
-export const conclusionIn = (doc: string): Section | undefined => {
-  const heading = headingsOf(doc).find(isConclusion)
-  return heading && sectionsOf(doc).find(({ from }) => from === heading.line)
+/** The lines of the conclusion's section. Found by its heading, because after a deeper one of that name it is called "Conclusion (2)". */
+export const conclusionIn = (doc: string): Pick<Section, 'from' | 'next' | 'to'> | undefined => {
+  const headings = headingsOf(doc)
+  const found = headings.findIndex(isConclusion)
+  if (found < 0) return undefined
+  const { line: from, next } = headings[found]!
+  const end = headings.slice(found + 1).find(({ level }) => level <= SECTION)
+  return { from, next, to: end?.line ?? doc.split('\n').length }
 }

@@ -16,17 +16,19 @@ export interface Section {
 
 const TOP = '(top)' // the name of the text before the first heading
 const NAME_CHARACTERS = 200
+const MOST_SECTIONS = 5_000 // what stands behind them has no name: of half a megabyte of headings alone the names would take a second
 
-/** All sections, in the document's order. Each reaches to the next heading of its level or above. */
+/** All sections, 5,000 at the most, in the document's order. Each reaches to the next heading of its level or above. */
 export const sectionsOf = (doc: string): Section[] => {
   const lines = doc.split('\n')
   const headings = headingsOf(doc)
   const top = headings[0]?.line ?? lines.length
-  const sections: Section[] = headings.map(({ line, next, level, text }, i) => {
+  const sections: Section[] = headings.slice(0, MOST_SECTIONS).map(({ line, next, level, text }, i) => {
     const body = headings[i + 1]?.line ?? lines.length
     return { section: text.slice(0, NAME_CHARACTERS).toWellFormed() || '(untitled)', level, from: line, next, body, to: body }
   })
-  const ends = Array.from({ length: 7 }, () => lines.length) // by level: the line of the next heading of that level or above
+  const end = headings[MOST_SECTIONS]?.line ?? lines.length
+  const ends = Array.from({ length: 7 }, () => end) // by level: the line of the next heading of that level or above
   for (const section of sections.toReversed()) {
     section.to = ends[section.level]!
     ends.fill(section.from, section.level)
@@ -52,8 +54,10 @@ const withUniqueNames = (sections: Section[]): Section[] => {
 }
 
 /** The section of this name, compared by `nameKey`. */
-export const sectionNamed = (doc: string, name: string): Section | undefined =>
-  sectionsOf(doc).find(({ section }) => nameKey(section) === nameKey(name))
+export const sectionNamed = (doc: string, name: string): Section | undefined => {
+  const key = nameKey(name)
+  return sectionsOf(doc).find(({ section }) => nameKey(section) === key)
+}
 
 /** The text of a section, with its heading and subsections. */
 export const textOf = (doc: string, { from, to }: Section): string => doc.split('\n').slice(from, to).join('\n').trimEnd()
