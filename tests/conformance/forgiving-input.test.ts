@@ -52,13 +52,9 @@ throughBothDoors((call, _, transport) => {
 
   test('a list that is too long is told so, not each of what is wrong in it', async () => {
     const { alex } = await room(call)
-    for (const [name, input] of [
-      ['records.search_content', { query: 'x', team_id: alex.token, content_types: Array(1_000).fill(0) }],
-      ['history.search_sessions', { query: 'x', event_types: Array(1_000).fill('none') }],
-    ] as const) {
-      const { details } = await refused(call(name, input), 'invalid_request')
-      expect([name, details.issues]).toEqual([name, [{ field: expect.any(String), message: expect.stringContaining('at most') }]])
-    }
+    const given = { query: 'x', team_id: alex.token, content_types: Array(1_000).fill(0) }
+    const { details } = await refused(call('records.search_content', given), 'invalid_request')
+    expect(details.issues).toEqual([{ field: 'content_types', message: expect.stringContaining('at most') }])
   })
 
   test('what is wrong within a list or an object is named by its place, with what there is there', async () => {
