@@ -4,7 +4,8 @@ import { pageWithin } from '../../core/budget.ts'
 import { refuse } from '../../core/errors.ts'
 import type { Context } from '../../operations/context.ts'
 import { noteMissed } from '../../stores/idempotency.ts'
-import { isNewsTo, newsAfter } from '../../stores/speech.ts'
+import type { Event } from '../../stores/events.ts'
+import { isNewsTo, newsAfter, whoseIs } from '../../stores/speech.ts'
 import type { Services } from '../../process/services.ts'
 import type { Member } from '../../stores/members.ts'
 import { isUnreadBefore } from '../../stores/unread.ts'
@@ -12,18 +13,18 @@ import { deliver, deliveredTo } from './team-wait.ts'
 
 const UNREAD_CHARS = 16_000
 
-/** Refuses a post whose `expected_cursor` others have spoken after. The details have what they said, as a page that counts as delivered
- *  unless it leaves out something before it that the team was not handed.
+/** Refuses a post whose `expected_cursor` others have spoken after. The details have what they said, as a page without the poster's own,
+ *  which counts as delivered unless it leaves out something before it that the team was not handed.
  *  `lastSequence`: where the log ended when that was found. */
 export const refuseUnread = async (
   { services, queries, caller, call }: Context,
   { sessionId, holder, cursor, lastSequence }: { sessionId: string; holder: string; cursor: number; lastSequence: number },
 ): Promise<never> => {
-  const read = await services.eventsAfter(sessionId, cursor, false, lastSequence)
+  const read = await readOfOthers(services, { sessionId, holder, cursor, lastSequence })
   const { events: messages, hasMore: has_more } = pageWithin(read, UNREAD_CHARS)
   const seen = messages.filter((event) => isNewsTo(holder, event)).length
   const unread = has_more ? await newsAfter(queries, sessionId, cursor, holder) : seen
-  const next_cursor = messages.at(-1)?.sequence ?? cursor
+  const next_cursor = messages.length < read.events.length ? messages.at(-1)!.sequence : read.upTo
   if (caller.kind === 'team' && !call.signal().aborted && !(await skips(services, queries, caller.member, cursor)))
     await deliver(services, caller.member, { seen: cursor, delivered: next_cursor })
   return refuse(
@@ -31,6 +32,19 @@ export const refuseUnread = async (
     `Nothing was posted: others wrote since your expected_cursor. Read details.messages, think again, and post what you then have to say with expected_cursor ${next_cursor}.`,
     { unread, messages, next_cursor, has_more },
   )
+}
+
+// The first page after the cursor that has something of others in it, and up to where it was read.
+const readOfOthers = async (
+  services: Services,
+  { sessionId, holder, cursor, lastSequence }: { sessionId: string; holder: string; cursor: number; lastSequence: number },
+): Promise<{ events: Event[]; hasMore: boolean; upTo: number }> => {
+  for (let upTo = cursor; ;) {
+    const { events: read, hasMore } = await services.eventsAfter(sessionId, upTo, false, lastSequence)
+    const events = read.filter((event) => whoseIs(event) !== holder)
+    upTo = read.at(-1)?.sequence ?? upTo
+    if (events.length > 0 || !hasMore) return { events, hasMore, upTo }
+  }
 }
 
 // Whether the team passes over messages with this cursor that it was not handed, as one of `only: addressed` does: they stay unread.
