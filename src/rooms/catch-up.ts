@@ -21,6 +21,8 @@ import { team } from './team-caller.ts'
 
 const DEFAULT_CHARS = 8_000
 const LEAST_CHARS = 2_000 // fewer leave no room for rows
+const TITLE_SHARE = 1 / 10
+const DESCRIPTION_SHARE = 1 / 3 // it says the goal
 
 const line = event.partial({ type: true })
 
@@ -29,6 +31,7 @@ const answer = z.looseObject({
     session_id: z.uuid(),
     title: z.string(),
     description: z.string(),
+    truncated: z.object({ description: z.int() }).optional().describe('Of a description that was cut: how many characters it has.'),
     status: z.string(),
     archived_at: time.nullable(),
     created_at: time,
@@ -69,7 +72,7 @@ const answer = z.looseObject({
 export const catchUp = op({
   name: 'catch_up',
   summary:
-    'All you need to continue after a context compaction or a restart: who you are, who is here, which questions wait for your answer (reply_to), which of yours for others, what the agent has to do, your work and what is free to take, what became of your proposals, the doc outline with what changed since your cursor, the last messages. Consumes nothing; continue with wait_for_messages from you.cursor.',
+    'All you need to continue after a context compaction or a restart: who you are, who is here, which questions wait for your answer (reply_to), which of yours for others, what the agent has to do, your work and what is free to take, what became of your proposals, the doc outline with what changed since your cursor, the last messages. Consumes nothing; continue with wait_for_messages from you.cursor. A description that was cut (session.truncated) is read whole with get_session.',
   route: ['GET', '/sessions/:session_id/catch-up'],
   callers: [team],
   effect: 'read',
@@ -113,13 +116,14 @@ const headOf = async (
   ])
   const { unread, addressed, lastCursor } = peeked!
   const { title, description, status, archivedAt, createdAt, convenerTeamId } = overview!.session
-  const share = Math.floor(limit / 10)
+  const shown = cutText(description, Math.floor(limit * DESCRIPTION_SHARE))
   const forked_from = forkedFrom(overview!.session, baseOf({ call, services }))
   return {
     session: {
       session_id: id,
-      title: cutText(title, share),
-      description: cutText(description, share),
+      title: cutText(title, Math.floor(limit * TITLE_SHARE)),
+      description: shown,
+      ...(shown !== description && { truncated: { description: description.length } }),
       status,
       archived_at: archivedAt,
       created_at: createdAt,

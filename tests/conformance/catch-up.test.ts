@@ -131,6 +131,19 @@ throughEveryDoor((call, parley) => {
       }
     })
 
+    test('has a third of its room for the description, and says where that was cut', async () => {
+      const description = `${'The goal, at some length. '.repeat(120)}END`
+      const { alex, bea } = await room(call, { description })
+      const { session } = await caughtUp(bea)
+      expect(session.description).toStartWith(description.slice(0, 2_600))
+      expect(session.description).toMatch(/…$/)
+      expect(session.truncated).toEqual({ description: description.length })
+      expect((await done(alex('get_session'))).description).toBe(description)
+      const { session: whole } = await caughtUp(bea, { max_chars: 9_400 })
+      expect(whole.description).toBe(description)
+      expect(whole).not.toHaveProperty('truncated')
+    })
+
     test('keeps within its budget when every text is as long and as awkward as it may be', async () => {
       const title = HOSTILE.repeat(50).slice(0, 200).toWellFormed()
       const name = `${'"\\'.repeat(49)}`
