@@ -21,7 +21,7 @@ export const prompts: readonly Prompt[] = [
     description: 'Join a session and take part until it is concluded',
     arguments: [sessionId('open'), teamName],
     text: (given) =>
-      `Join the Parley session ${given.session_id} ${as(given)} with join_session and keep the team_id. Read its description (get_session), its document (read_session_doc) and what was said last (get_history). Say in one message what you will do. ${FOLLOW}`,
+      `Join the Parley session ${given.session_id} ${as(given)} with join_session and keep the team_id. Call catch_up, and get_session where that cuts the description; read of the document what concerns you (read_session_doc with the section). Say in one message what you will do. ${FOLLOW}`,
   },
   {
     name: 'convene',

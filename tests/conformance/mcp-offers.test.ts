@@ -148,9 +148,17 @@ onOneEngine((parley) => {
       for (const { name } of (await client.listPrompts()).prompts) {
         const { messages } = await client.getPrompt({ name, arguments: { session_id: 'x', subject: 'x' } })
         const text = (messages[0]!.content as { text: string }).text
-        const spoken = text.match(/\b(?:create|join|get|read|update|conclude|post|wait)_[a-z_]+/g)!
+        const spoken = text.match(/\b(?:create|join|catch|get|read|update|conclude|post|wait)_[a-z_]+/g)!
         for (const tool of spoken) expect(names, `${name} speaks of ${tool}`).toContain(tool)
       }
+    })
+
+    test('who joins by one is led to what fits into one answer, not to all that was said', async () => {
+      const client = await connect(parley())
+      const { messages } = await client.getPrompt({ name: 'join', arguments: { session_id: 'x' } })
+      const { text } = messages[0]!.content as { text: string }
+      expect(text).toContain('catch_up')
+      expect(text).not.toContain('get_history')
     })
 
     test('a prompt that is not there, or without what it needs, is refused', async () => {
