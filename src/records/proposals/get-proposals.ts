@@ -34,10 +34,11 @@ const shared = {
 export const getProposals = op({
   ...shared,
   name: 'get_proposals',
-  summary: 'What was proposed and what became of it: the pending ones, or one by its proposal_id.',
+  summary:
+    'Proposals of all sessions that you may read (meeting_id: of one), the pending ones unless status says otherwise; or one by its proposal_id, with what became of it.',
   route: toolRoute('get_proposals'),
   searchHint: 'proposals and their outcomes',
-  example: {},
+  example: { meeting_id: '$SID' },
 })
 
 /** As `get_proposals`. */
