@@ -4,10 +4,11 @@ import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { parseToken } from '../core/ids.ts'
 import type { CallerKind } from '../operations/callers.ts'
+import type { Services } from '../process/services.ts'
 import { inControl } from './in-control.ts'
 import { mayHaveSeats, seatedMember, seatHolderOf } from '../stores/control/seats.ts'
-import { isGoodKey } from '../stores/keys.ts'
-import { isPresent } from '../stores/members.ts'
+import { isGoodKey, type Key } from '../stores/keys.ts'
+import { isPresent, type Member } from '../stores/members.ts'
 
 /** A team of the session that `session_id` names, by its team_id: the argument, else the header X-Team-ID. A key that has a seat in that
  *  session needs none. */
@@ -22,8 +23,7 @@ export const team: CallerKind<'team'> = {
   },
   async resolve({ text }, { operation, services, call, input }) {
     if (text === BY_SEAT && call.key && mayHaveSeats(call.key)) {
-      const member = await seatedMember(services.database, seatHolderOf(call.key), input.session_id)
-      if (!member && call.key.scope === 'agent' && input.session_id === 'current') refuseCurrent()
+      const member = await memberBySeat(services, call.key, input.session_id)
       return member && { kind: 'team', id: member.teamId, ended: member.left, member, keyId: call.key.id }
     }
     const token = parseToken(text)
@@ -37,6 +37,14 @@ export const team: CallerKind<'team'> = {
 }
 
 const BY_SEAT = 'seat'
+
+/** The team as which a key speaks in this session, by the seat that it has there. */
+export const memberBySeat = async ({ database }: Services, key: Key | undefined, sessionId: string): Promise<Member | undefined> => {
+  if (!key || !mayHaveSeats(key)) return undefined
+  const member = await seatedMember(database, seatHolderOf(key), sessionId)
+  if (!member && key.scope === 'agent' && sessionId === 'current') refuseCurrent()
+  return member
+}
 
 // An agent that has the tools of rooms and of control meets a get_session in each.
 const refuseCurrent = (): never =>

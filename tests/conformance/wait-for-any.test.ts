@@ -1,5 +1,7 @@
 import { describe, expect, spyOn } from 'bun:test'
 import { test } from '../support/foreign.ts'
+import { controlScene } from '../support/control-scene.ts'
+import { bearer } from '../support/keys.ts'
 import { done, feedOf, refused, room, say, soon, throughBothDoors } from '../support/parley.ts'
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n)
@@ -63,6 +65,18 @@ throughBothDoors((call, parley, transport) => {
       const as = transport === 'REST' ? { team: one.bea.token } : { headers: { 'x-team-id': one.bea.token } }
       const { results } = await done(call('wait_for_any', { waits: [entry(one, 0)], timeout: 0 }, as))
       expect(results).toMatchObject([{ session_id: one.id, next_cursor: 1 }])
+    })
+
+    test('takes an entry without a team_id as the team of the key’s seat in that session', async () => {
+      const { key, session, session_id } = await controlScene(parley())
+      await done(call('post_message', { session_id, content: 'here' }, { team: session.team_id }))
+      const other = await room(call)
+      const ask = (as = {}) =>
+        done(call('wait_for_any', { waits: [{ session_id, since_cursor: 0 }, { session_id: other.id }], timeout: 0 }, as))
+      const { results } = await ask({ headers: bearer(key) })
+      expect(results[0]).toMatchObject({ session_id, messages: [{ content: { text: 'here' } }] })
+      expect(results.map(({ error }: any) => error?.code)).toEqual([undefined, 'unauthorized'])
+      expect((await ask()).results.map(({ error }: any) => error?.code)).toEqual(['unauthorized', 'unauthorized'])
     })
 
     test('answers without results when the time is up', async () => {
@@ -242,8 +256,7 @@ throughBothDoors((call, parley, transport) => {
       const one = await room(call)
       await refused(any([]), 'invalid_request')
       await refused(any(range(1, 33).map(() => entry(one))), 'invalid_request')
-      for (const wrong of [{ session_id: one.id }, { team_id: one.bea.token }, { ...entry(one), more: 1 }])
-        await refused(any([wrong]), 'invalid_request')
+      for (const wrong of [{ team_id: one.bea.token }, { ...entry(one), more: 1 }]) await refused(any([wrong]), 'invalid_request')
       expect(await feedOf(one.alex)).toHaveLength(1)
       expect(parley().logged.join('\n')).not.toContain(one.bea.token.split('.')[1]!)
     })

@@ -35,8 +35,9 @@ const curlLine = (operation: ServedOp): string => {
 const TEAM = '"X-Team-ID: ${TEAM_ID:?}"'
 const KEY = '"${AUTH:?}"'
 
-// For a shell's single quotes: they are closed around each single quote and each variable.
-const inQuotes = (text: string) => text.replaceAll("'", "'\\''").replace(/\$[A-Z_]+/g, `'"$&"'`)
+// For a shell's single quotes: they are closed around each single quote and each variable. Without a TEAM_ID the line stops.
+const inQuotes = (text: string) =>
+  text.replaceAll("'", "'\\''").replace(/\$[A-Z_]+/g, (name) => `'"${name === '$TEAM_ID' ? '${TEAM_ID:?}' : name}"'`)
 
 const cell = (text: string) => text.replaceAll('|', '\\|')
 

@@ -9,7 +9,7 @@ import type { Services } from '../../process/services.ts'
 import { PAGE_BYTES, type Page } from '../../stores/events.ts'
 import { cursor, event, includeTrace, LEAST_CHARS, maxChars, op, sessionId, version } from '../schemas.ts'
 import { TeamWait } from './team-wait.ts'
-import { team } from '../team-caller.ts'
+import { memberBySeat, team } from '../team-caller.ts'
 
 export const LONGEST_WAIT_S = 30
 const SESSIONS_AT_ONCE = 32
@@ -83,7 +83,7 @@ const credential = z
 
 const waitEntry = z.strictObject({
   session_id: sessionId,
-  team_id: credential.describe('Your credential there.'),
+  team_id: credential.optional().describe('Your credential there. A key that has a seat there needs none.'),
   since_cursor: cursor.optional().describe('The last next_cursor from there.'),
   only,
 })
@@ -93,7 +93,7 @@ const result = z.union([
   z.object({ session_id: z.string(), error: z.object({ code: z.string(), message: z.string(), details: z.looseObject({}) }) }),
 ])
 
-/** Up to 32 sessions in one wait. Each entry has its own credential, so the call itself needs none; a refused entry answers with its error,
+/** Up to 32 sessions in one wait. Each entry has its own credential, or is of a key's seat, so the call itself needs none; a refused entry answers with its error,
  *  and the same session and team twice is 400. All messages together take at most 1 MiB, shared by the sessions that moved (`has_more` where
  *  that is not all): one message of each always fits. `max_chars` is shared evenly, at least 1,000 for each. */
 export const waitForAny = op({
@@ -106,10 +106,10 @@ export const waitForAny = op({
   searchHint: 'follow several sessions at once',
   held: true,
   letsIn: async (services, _, { waits }) =>
-    (await Promise.all(waits.map(({ session_id, team_id }) => memberOf(services, session_id, team_id())))).some(
+    (await Promise.all(waits.map(({ session_id, team_id }) => memberOf(services, session_id, team_id?.())))).some(
       (member) => member?.invited,
     ),
-  example: { waits: [{ session_id: '$SID', team_id: '$TEAM_ID', since_cursor: 0 }] },
+  example: { waits: [{ session_id: '$SID', team_id: '$TEAM_ID', since_cursor: '$CURSOR' }] },
   input: z.strictObject({
     waits: z.array(waitEntry).min(1).max(SESSIONS_AT_ONCE),
     timeout,
@@ -137,7 +137,7 @@ export const waitForAny = op({
 
 // The same session and team twice would be answered twice; and of two cursors one is a mistake, which would deliver again what was read.
 const refuseDoubles = (waits: z.output<typeof waitEntry>[]) => {
-  const names = waits.map(({ session_id, team_id }) => `${session_id} ${team_id()?.handle}.${team_id()?.secret}`)
+  const names = waits.map(({ session_id, team_id }) => `${session_id} ${team_id?.()?.handle}.${team_id?.()?.secret}`)
   const again = names.findIndex((name, i) => names.indexOf(name) < i)
   if (again < 0) return
   const [field, first] = [`waits.${again}`, `waits.${names.indexOf(names[again]!)}`]
@@ -169,14 +169,16 @@ const memberOf = async (services: Services, sessionId: string, token: Token | un
 // Subscribes before the first read of the session, as `perform` does for a single wait.
 const begin = async (
   services: Services,
-  { refuseTokenless }: Context['call'],
+  { key, refuseTokenless }: Context['call'],
   { session_id, team_id, since_cursor, only }: z.output<typeof waitEntry>,
   timeoutMs: number,
 ): Promise<Entry> => {
   const waiter = isUuid(session_id) ? services.waiters.subscribe(session_id) : undefined
   try {
-    const token = team_id()
-    const member = token && (services.cachedMember(session_id, token, since_cursor ?? 0) ?? (await services.memberOf(session_id, token)))
+    const token = team_id?.()
+    const member = team_id
+      ? token && (services.cachedMember(session_id, token, since_cursor ?? 0) ?? (await services.memberOf(session_id, token)))
+      : await memberBySeat(services, key, session_id)
     if (!member || member.left) return unauthorized()
     if (refuseTokenless && !member.invited) return refuse('unauthorized', LACKS_TOKEN)
     return { session_id, wait: new TeamWait(services, member, { since: since_cursor, timeoutMs, only }, waiter) }
