@@ -9,4 +9,6 @@ export const wakeField = { wake_command: z.string().optional().describe('For Cod
 export const wakeCommand = ({ thread }: Call, sessionId: string): { wake_command?: string } =>
   thread === undefined
     ? {}
-    : { wake_command: `codex queue --thread ${thread} --message "Parley: news in session ${sessionId}. Read it with wait_for_messages."` }
+    : {
+        wake_command: `codex queue --thread ${thread} --message "Parley: news in session ${sessionId}. Read it with wait_for_messages (only: others)."`,
+      }

@@ -30,7 +30,7 @@ test(
     const { code, err } = await ended
     expect(code).toBe(2)
     expect(err).toMatch(new RegExp(`^Parley: [12] unread in session ${alex.session_id} \\([12] by team ${bea.handle}\\)`))
-    expect(err).toContain('wait_for_messages')
+    expect(err).toMatch(/wait_for_messages \(.*only: others\)/)
     expect(err).not.toContain('Bea')
     expect(err).not.toContain('passwd')
     expect(err.trim().split('\n')).toHaveLength(1)
