@@ -5,7 +5,7 @@ import { key, person } from '../../operations/callers.ts'
 import { messagesAfter } from '../messages/readable.ts'
 import { readHoldups } from '../holdups.ts'
 import { reachedTask } from '../reach.ts'
-import { maxChars, op, task, taskId, timeoutMs, toolRoute } from '../schemas.ts'
+import { CLIENTS_GIVE_UP, maxChars, op, task, taskId, timeoutMs, toolRoute } from '../schemas.ts'
 import { taskAtItsEnd } from './awaited-task.ts'
 import { taskAnswer } from './task-answer.ts'
 import { readableMessage } from '../messages/shape.ts'
@@ -24,7 +24,7 @@ export const getTask = op({
   example: { task_id: '$TASK', timeout_ms: 30_000 },
   input: z.strictObject({
     task_id: taskId,
-    timeout_ms: timeoutMs.default(0).describe('Milliseconds to wait for its end.'),
+    timeout_ms: timeoutMs.default(0).describe(`Milliseconds to wait for its end. ${CLIENTS_GIVE_UP}`),
     max_chars: maxChars,
   }),
   output: z.object({ task, messages: z.array(readableMessage), has_more: z.boolean() }),

@@ -22,6 +22,7 @@ import {
   permissionMode,
   prompt,
   taskId,
+  CLIENTS_GIVE_UP,
   timeoutMs,
   toolRoute,
 } from '../schemas.ts'
@@ -65,7 +66,7 @@ export const sendPrompt = op({
     branch: z.string().min(1).max(400).optional().describe('Of fork and subsession: a worktree of its own for this branch.'),
     to: nameOrHandle.optional().describe('In a session without an agent: the handle or name of the team you ask.'),
     wait_for_completion: z.boolean().default(false),
-    timeout_ms: timeoutMs.default(DEFAULT_WAIT_MS).describe('How long to wait.'),
+    timeout_ms: timeoutMs.default(DEFAULT_WAIT_MS).describe(`Milliseconds to wait. ${CLIENTS_GIVE_UP}`),
     max_chars: maxChars,
   }),
   output: z.object({
