@@ -4,6 +4,12 @@ import { notifyPeople } from '../../notices/notify-people.ts'
 import type { PermissionRequest } from '../../stores/control/permission-requests.ts'
 import { taskTopic } from '../topics.ts'
 
+export interface Decision {
+  by: string
+  allow: boolean
+  message?: string | undefined
+}
+
 type Asked = Pick<PermissionRequest, 'id' | 'sessionId' | 'taskId' | 'toolName' | 'text' | 'input' | 'raise'>
 
 /** Says in the session's log what is asked, and tells people that they are needed. */
@@ -16,9 +22,9 @@ export const appendAsked = async (context: Context, { id, sessionId, taskId, too
 export const appendDecided = async (
   context: Context,
   { id, sessionId, taskId }: Pick<PermissionRequest, 'id' | 'sessionId' | 'taskId'>,
-  by: string,
-  allow: boolean,
+  { by, allow, message }: Decision,
 ): Promise<void> => {
-  await context.append(sessionId, { event: 'permission_decided', by, request_id: id, allow }, { evenClosed: true })
+  const event = { event: 'permission_decided', by, request_id: id, allow }
+  await context.append(sessionId, { ...event, ...(message && { message }) }, { evenClosed: true })
   context.moved(taskTopic(taskId), Date.now())
 }

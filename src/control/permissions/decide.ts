@@ -5,7 +5,7 @@ import { agentOf, setAgent } from '../../stores/control/agents.ts'
 import { decideRequest, requestById, type PermissionRequest } from '../../stores/control/permission-requests.ts'
 import { internalOp, sessionId } from '../schemas.ts'
 import { levelOf } from '../../core/permission-modes.ts'
-import { appendDecided } from './append-events.ts'
+import { appendDecided, type Decision } from './append-events.ts'
 
 /** How a request is decided that no person has answered in time, with the message that the agent gets. */
 export const TOO_LATE = {
@@ -15,16 +15,11 @@ export const TOO_LATE = {
 /** How one is decided whose task has ended before that. */
 export const TASK_ENDED = { by: 'the end of its task', message: 'The task has ended.' }
 
-interface Decision {
-  by: string
-  allow: boolean
-  message?: string | undefined
-}
-
 /** Decides a request that is open, tells everybody, and raises what a raise was asked for. False when it was decided before. The caller has
  *  locked its session. */
-export const decideOnce = async (context: Context, request: PermissionRequest, { by, allow, message }: Decision): Promise<boolean> => {
+export const decideOnce = async (context: Context, request: PermissionRequest, decision: Decision): Promise<boolean> => {
   const { queries } = context
+  const { by, allow, message } = decision
   if (!(await decideRequest(queries, request.sessionId, request.id, { allow, message, decidedBy: by }))) return false
   if (allow && request.raise) {
     // Raises the session's own limit: its agent may then give as much to the sessions below it.
@@ -32,7 +27,7 @@ export const decideOnce = async (context: Context, request: PermissionRequest, {
     if (agent && levelOf(request.raise.to) > levelOf(agent.permissionLimit))
       await setAgent(queries, request.sessionId, { permissionLimit: request.raise.to })
   }
-  await appendDecided(context, request, by, allow)
+  await appendDecided(context, request, decision)
   return true
 }
 

@@ -3,10 +3,13 @@ import type { Context } from '../../operations/context.ts'
 import { perform } from '../../operations/perform.ts'
 import { Refusal, refuse } from '../../core/errors.ts'
 import { agentOf } from '../../stores/control/agents.ts'
+import { deniedRaise } from '../../stores/control/permission-requests.ts'
+import { runningTask } from '../../stores/control/tasks.ts'
 import { sessionById } from '../../stores/sessions.ts'
 import { worktreeById } from '../../stores/control/worktrees.ts'
 import { mayReach, ownSession } from '../reach.ts'
 import { askRaise } from './ask-raise.ts'
+import { TOO_LATE } from './decide.ts'
 import { isBypass, levelOf, type PermissionMode } from '../../core/permission-modes.ts'
 
 /** Refuses a mode above the limit of the calling agent, and asks a person to raise that; the agent calls again once it is allowed. Callers
@@ -28,11 +31,33 @@ export const refuseRaise = async (context: Context, target: string | undefined, 
   if (services.config.SELF_RAISE === 'allow') return
   if (levelOf(mode) <= Math.max(levelOf(session.permissionMode), levelOf(agent.permissionLimit))) return
   const input = { session_id: own, raised_session_id: target ?? own, from: session.permissionMode ?? 'default', to: mode }
+  await refuseDenied(context, input)
   const asked = await perform(askRaise, services, { signal: call.signal }, input)
   if (!asked.ok) throw new Refusal(asked.error.code, asked.error.message, asked.error.details)
   refuse(
     'forbidden',
-    `${mode} is more than this session may have. A person has been asked. If they allow it, call again; go on with ${session.permissionMode} meanwhile.`,
+    `${mode} is more than this session may have. A person has been asked. If they allow it, call again; go on with ${session.permissionMode} meanwhile. permission_decided in this session's feed says what came of it.`,
     { request_id: asked.data.request_id },
+  )
+}
+
+interface Wanted {
+  session_id: string
+  raised_session_id: string
+  from: string
+  to: PermissionMode
+}
+
+// A person who has said no is not asked the same again before the agent's next task.
+const refuseDenied = async ({ queries }: Context, { session_id, raised_session_id, from, to }: Wanted): Promise<void> => {
+  const task = await runningTask(queries, session_id)
+  if (!task?.startedAt) return
+  const denied = await deniedRaise(queries, session_id, { session_id: raised_session_id, to }, task.startedAt)
+  if (!denied || denied.by === TOO_LATE.by) return
+  const word = denied.message ? `: "${denied.message}"` : ''
+  refuse(
+    'forbidden',
+    `${to} is more than this session may have. ${denied.by} denied it${word}. Nobody is asked again during this task; go on with ${from}.`,
+    { request_id: denied.id },
   )
 }

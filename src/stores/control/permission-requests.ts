@@ -63,6 +63,27 @@ export const openRaise = async (
   return row?.id
 }
 
+interface DeniedRaise {
+  id: string
+  by: string
+  message: string | null
+}
+
+/** The latest request of this session to raise that one's permissions so far, if it was denied since then. */
+export const deniedRaise = async (
+  { query }: Queries,
+  asking: string,
+  { session_id, to }: { session_id: string; to: string },
+  since: string,
+): Promise<DeniedRaise | undefined> => {
+  const [row] = await query<DeniedRaise & { allow: boolean | null }>(
+    `select id, decided_by as by, message, allow from permission_requests
+     where session_id = $1 and raise->>'session_id' = $2 and raise->>'to' = $3 and decided_at >= $4 order by decided_at desc limit 1`,
+    [asking, session_id, to, since],
+  )
+  return row?.allow === false ? row : undefined
+}
+
 export interface OverdueRequest {
   session_id: string
   request_id: string

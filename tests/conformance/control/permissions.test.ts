@@ -36,7 +36,13 @@ onEveryEngine(
         answered: true,
       })
       expect(await done(waiting)).toEqual({ allow: true, message: 'Once.' })
-      expect((await log()).at(-1)).toMatchObject({ event: 'permission_decided', by: 'Nora', request_id: 'r1', allow: true })
+      expect((await log()).at(-1)).toMatchObject({
+        event: 'permission_decided',
+        by: 'Nora',
+        request_id: 'r1',
+        allow: true,
+        message: 'Once.',
+      })
       await refused(asPerson('answer_permission', { session_id, request_id: 'r1', allow: false }), 'conflict')
       await refused(asPerson('answer_permission', { session_id, request_id: 'unknown', allow: false }), 'not_found')
       expect(await done(ask(0))).toEqual({ allow: true, message: 'Once.' })
@@ -148,15 +154,25 @@ onEveryEngine(
       expect(asked.size).toBe(3)
     })
 
-    test('a raise that a person denies raises nothing, and may be asked for again', async () => {
-      const { runner, session_id, start } = await scene({ allow_bypass: true })
-      await start()
+    test('a raise that a person denies raises nothing: its agent hears their word, and may ask for it again in its next task', async () => {
+      const { runner, session_id, start, log } = await scene({ allow_bypass: true })
+      const { task_id } = await start()
       const agent = controlWith(parley(), (await runner.takeOne()).agent_key)
       const free = { title: 'Free', worktree_id: runner.worktree, permission_mode: 'bypassPermissions' }
-      const { details } = await refused(agent('create_session', free), 'forbidden')
-      await done(asPerson('answer_permission', { session_id, request_id: details.request_id, allow: false }))
+      const { details, message } = await refused(agent('create_session', free), 'forbidden')
+      expect(message).toEndWith("permission_decided in this session's feed says what came of it.")
+      const { request_id } = details
+      await done(asPerson('answer_permission', { session_id, request_id, allow: false, message: 'Not on this machine.' }))
+      const decided = await log()
+      expect(decided.at(-1)).toMatchObject({ event: 'permission_decided', request_id, allow: false, message: 'Not on this machine.' })
       const again = await refused(agent('create_session', free), 'forbidden')
-      expect(again.details.request_id).not.toBe(details.request_id)
+      expect(again.message).toContain('Nora denied it: "Not on this machine."')
+      expect(again.details).toEqual({ request_id })
+      expect(await log()).toEqual(decided)
+      await runner.finish(task_id)
+      await start()
+      const next = controlWith(parley(), (await runner.takeOne()).agent_key)
+      expect((await refused(next('create_session', free), 'forbidden')).details.request_id).not.toBe(request_id)
     })
 
     test('a raise that nobody answers in time is denied, and may be asked for again', async () => {
