@@ -13,11 +13,14 @@ export const shownText = ({ type, content, tool_name }: Pick<EventRow, 'type' | 
   return typeof content.text === 'string' ? content.text : asText(content.event).replaceAll('_', ' ')
 }
 
-const systemLine = ({ event, by, team, title, status, text }: EventRow['content']): string =>
+const systemLine = ({ event, allow, by, team, title, status, text, message }: EventRow['content']): string =>
   [
-    [asText(event).replaceAll('_', ' '), ...[by ?? team, title, status].filter((word) => typeof word === 'string')].join(', '),
-    ...(typeof text === 'string' && text !== '' ? [text] : []),
+    [happened(event, allow), ...[by ?? team, title, status].filter((word) => typeof word === 'string')].join(', '),
+    ...[text, message].filter((said) => typeof said === 'string' && said !== ''),
   ].join('\n')
+
+const happened = (event: unknown, allow: unknown): string =>
+  event === 'permission_decided' ? `permission ${allow === true ? 'allowed' : 'denied'}` : asText(event).replaceAll('_', ' ')
 
 const fromOf = ({ author, author_name, type }: EventRow): string => author_name ?? (type === 'system' ? 'system' : author)
 

@@ -31,7 +31,8 @@ const columns = (
   turn, tool_name, model, at, size,
   case when type = 'tool_call' then jsonb_build_object('arguments', ${ARGUMENTS})
     else jsonb_build_object('text', left(content->>'text', ${characters}), 'event', content->>'event', 'title', content->>'title',
-      'status', content->>'status', 'by', content->>'by', 'team', content->>'team') end as content`
+      'status', content->>'status', 'by', content->>'by', 'team', content->>'team', 'allow', content->'allow',
+      'message', content->>'message') end as content`
 
 const SHOWN_EVENTS = [
   'subsession_finished',

@@ -2,7 +2,7 @@
 import { describe, expect } from 'bun:test'
 import { test } from '../../support/foreign.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
-import { done, refused, room, say, soon, throughEveryDoor, type Call } from '../../support/parley.ts'
+import { cookieOf, done, refused, room, say, soon, throughEveryDoor, viaRest, type Call } from '../../support/parley.ts'
 import { called, gave, runnerAt, said, type Told } from '../../support/played-runner.ts'
 
 const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'
@@ -72,6 +72,24 @@ throughEveryDoor((call, parley) => {
       expect(linesOf(await read())).toEqual(['assistant_response I begin.', 'tool_call Read: a.ts'])
       await runner.finish(task.task_id, 'Two.')
       expect(linesOf(await read())).toEqual(['chat Two.'])
+    })
+
+    test('says whether a permission was allowed or denied, by whom, and what they said to the agent', async () => {
+      const { id, runner, read, prompted } = await working()
+      const { message_id } = await prompted('Go.')
+      const { task_id } = await runner.takeOne()
+      const nora = { person: await cookieOf(parley(), { role: 'person', name: 'Nora' }) }
+      for (const [request_id, more] of [['r1', { allow: true }] as const, ['r2', { allow: false, message: 'Not there.' }] as const]) {
+        const asked = { tool_name: 'Write', text: 'Write notes.md', input: {} }
+        await done(runner.call('ask_permission', { runner_id: runner.id, task_id, request_id, ...asked, timeout: 0 }))
+        await done(viaRest(parley())('control.answer_permission', { session_id: id, request_id, ...more }, nora))
+      }
+      expect(linesOf(await read({ after_message_id: message_id }))).toEqual([
+        'system permission asked\nWrite notes.md',
+        'system permission allowed, Nora',
+        'system permission asked\nWrite notes.md',
+        'system permission denied, Nora\nNot there.',
+      ])
     })
 
     test('in a session without an agent has the last post of a team', async () => {
