@@ -17,7 +17,7 @@ export const eventKinds: readonly EventKind[] = [
       title: 'its title',
       task_id: 'null for its conclusion',
       status: '`completed`, `failed` or `interrupted`; `concluded`',
-      message_id: 'the answer there',
+      message_id: 'its answer or question',
       text: 'its first 2,000 characters',
     },
     summary: 'a task of a child session ended',

@@ -54,8 +54,8 @@ export const endTask = async (context: Context, session: Session, task: Task, en
   await appendToParent(context, session, {
     task_id: task.id,
     status,
-    message_id: answerMessageId,
-    text: answer ?? error?.message ?? '',
+    message_id: interruptedBy?.message_id ?? answerMessageId,
+    text: [...(interruptedBy ? [asksBy(interruptedBy)] : []), answer ?? error?.message ?? ''].filter(Boolean).join('\n\n'),
   })
   // After all sessions are locked: a post of this key waits for its row with a session locked.
   if (task.keyId) {
@@ -64,6 +64,9 @@ export const endTask = async (context: Context, session: Session, task: Task, en
   }
   return { ...task, ...ended, conversation, conversationAt, branch, head }
 }
+
+const asksBy = ({ tool_name }: NonNullable<Task['interruptedBy']>) =>
+  `${tool_name || 'A call'} asks for an answer: get_task has what it asks, and the next prompt is the answer.`
 
 // The answer to whoever prompted, or why there is none: it ends the turn.
 const closingEvents = async (

@@ -230,6 +230,24 @@ onEveryEngine((parley) => {
     }
   })
 
+  test('a parent is told that a part asks a question, by which call, and how it is answered', async () => {
+    const { runner, call, session_id, log } = await scene()
+    const { session_id: child } = await done(call('send_prompt', { session_id, prompt: 'A part.', mode: 'subsession' }))
+    const asks = 'AskUserQuestion asks for an answer: get_task has what it asks, and the next prompt is the answer.'
+    for (const [answer, text] of [
+      [undefined, asks],
+      ['One thing is open.', `${asks}\n\nOne thing is open.`],
+    ]) {
+      const { task_id } = await runner.takeOne()
+      await runner.print(task_id, [{ key: 'asks', ...called('AskUserQuestion', { questions: [{ question: 'Which?' }] }) }])
+      await runner.finish(task_id, answer, { status: 'interrupted', interrupted_by: 'asks' })
+      const { message_id } = (await done(call('get_task', { task_id }))).task.interrupted_by
+      const told = { event: 'subsession_finished', session_id: child, task_id, status: 'interrupted', message_id, text }
+      expect((await log()).at(-1)).toMatchObject(told)
+      await done(call('send_prompt', { session_id: child, prompt: 'The first.' }))
+    }
+  })
+
   test('subsessions that end at once, while their parent is spoken in, are all concluded, and it hears of each', async () => {
     const { call, key, session_id, session, log } = await scene()
     const as = { headers: bearer(key) }
