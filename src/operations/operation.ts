@@ -82,6 +82,8 @@ export interface Served<Context, I extends z.ZodObject = z.ZodObject, O extends 
   markdown?: Markdown<z.output<O>>
   /** Calling it again does something again, or replaces what was there. For MCP's annotations. */
   destructive?: boolean
+  /** Starts programs on people's machines. For MCP's annotations. */
+  openWorld?: boolean
   /** No agent gets far without this tool: Claude Code, which hides tools from its model until that looks for them, shows it at once. */
   alwaysLoad?: boolean
   /** The few words by which a model there finds any other tool. */

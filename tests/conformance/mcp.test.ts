@@ -78,10 +78,15 @@ onOneEngine((parley) => {
       }
     })
 
-    test('every tool says whether it reads, and a writing one whether it destroys', async () => {
-      for (const { name, annotations } of await listed()) {
+    test('every tool says whether it reads, a writing one whether it destroys, and two that they reach out of this server', async () => {
+      const tools = await listed('/mcp?toolsets=rooms,control,records,history')
+      const destroying = ['set_session_name', 'cancel_proposal', 'interrupt_session', 'manage_session', 'update_session']
+      const named = (hint: string) => tools.filter(({ annotations }) => annotations[hint]).map(({ name }) => name)
+      expect(named('openWorldHint').toSorted()).toEqual(['control_create_session', 'send_prompt'])
+      expect(named('destructiveHint')).toEqual(expect.arrayContaining(destroying))
+      for (const { name, annotations } of tools) {
         expect(annotations.readOnlyHint, name).toBeBoolean()
-        expect(annotations.openWorldHint, name).toBe(false)
+        expect(annotations.openWorldHint, name).toBeBoolean()
         if (!annotations.readOnlyHint) expect(annotations.destructiveHint, name).toBeBoolean()
       }
     })

@@ -51,6 +51,7 @@ export const createSession = op({
   keyRow: ACTORS,
   effect: 'write',
   searchHint: 'start another agent in a session',
+  openWorld: true,
   issues: 'team_id',
   derivedAs: 'control.create_session',
   changesResources: true,

@@ -26,6 +26,7 @@ export const setSessionName = op({
   keyRow: OWN_NAME,
   effect: 'write',
   searchHint: 'name your own session',
+  destructive: true,
   changesResources: true,
   example: { name: 'Empty files' },
   input: z.strictObject({ name: title }),

@@ -38,6 +38,7 @@ export const interruptSession = op({
   effect: 'write',
   subject: namedSubject,
   searchHint: 'stop a running agent',
+  destructive: true,
   example: { session_id: '$SID' },
   input: z.strictObject({ session_id: namedSessionId }),
   output: z.object({ interrupted: z.boolean() }),

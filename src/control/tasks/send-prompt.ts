@@ -50,6 +50,7 @@ export const sendPrompt = op({
   subject: namedSubject,
   held: true,
   alwaysLoad: true,
+  openWorld: true,
   example: { session_id: '$SID', prompt: 'Add a test for the empty file.', wait_for_completion: true },
   input: z.strictObject({
     session_id: namedSessionId,

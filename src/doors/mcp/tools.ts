@@ -33,14 +33,14 @@ const schemaOf = (input: ServedOp['input']): JsonSchema => {
 }
 
 /** A tool as tools/list shows it. */
-const toolOf = (name: string, { summary, effect, destructive, input, alwaysLoad, searchHint }: ServedOp) => ({
+const toolOf = (name: string, { summary, effect, destructive, openWorld = false, input, alwaysLoad, searchHint }: ServedOp) => ({
   name,
   description: summary,
   inputSchema: schemaOf(input),
   annotations: {
     readOnlyHint: effect === 'read',
     ...(effect !== 'read' && { destructiveHint: destructive ?? false, idempotentHint: false }),
-    openWorldHint: false,
+    openWorldHint: openWorld,
   },
   // Claude Code 2.1.330 hides every tool behind its ToolSearch that does not ask to be loaded.
   ...(alwaysLoad && { _meta: { 'anthropic/alwaysLoad': true } }),

@@ -35,6 +35,7 @@ export const cancelProposal = op({
   summary: 'Take back a pending proposal of yours.',
   route: toolRoute('cancel_proposal'),
   searchHint: 'take back a proposal',
+  destructive: true,
   example: { proposal_id: '$PROPOSAL' },
 })
 
