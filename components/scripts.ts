@@ -1,6 +1,7 @@
 // The scripts that only some pages load, or a page only when it is wanted: each is built (styles.ts), served (src/pages/assets.ts) and loaded
 // (components/site/shell.tsx, or another script) by its name here.
 export const SCRIPTS = [
+  'again.js',
   'agents.js',
   'approvals.js',
   'cards.js',

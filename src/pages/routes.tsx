@@ -5,6 +5,7 @@ import { refuse, STATUS, type ErrorBody } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import { escapeInvisible } from '../core/text/escape-invisible.ts'
 import { howToRead, mayReadPage, mayReadSession } from '../doors/http/guards.ts'
+import { markBrowser } from '../doors/http/cookies.ts'
 import { errorAnswer, methodNotAllowed, type Env, type Http } from '../doors/http/http.ts'
 import { liveRoutes } from './live/routes.tsx'
 import { problemOf } from './forms/perform-as-person.ts'
@@ -12,6 +13,7 @@ import { previewConclusion, showForm, submitForm, type FormName } from './forms/
 import { frameOf, page, seeOther, toSignIn, wantsPage, type Site } from './respond.tsx'
 import { promptForm, submitInterrupt, submitPermission, submitPrompt } from './agents/acts.tsx'
 import { newAgentSession, openAgentSession, worktreesPage } from './agents/worktrees.tsx'
+import { askAgain, isAskedAgain } from './ask-again.tsx'
 import { submitDecision, submitRenewal, submitWithdrawal } from './approvals/acts.tsx'
 import { approvalPage } from './approvals/approval.tsx'
 import { inboxPage } from './approvals/inbox.tsx'
@@ -147,7 +149,9 @@ export const pageRoutes = (site: Site) => {
     if (file) app.get(path, async (c) => ((await mayReadSession(c, services, sessionOf(c))) ? file(c, site) : closed(site)))
     if (read)
       app.get(path, async (c) => {
+        if (isAskedAgain(c)) return askAgain(c, site)
         if (!(await mayReadPage(c, services))) return toSignIn(c, site)
+        markBrowser(c, services)
         await site.waiting.read()
         return read(c, site)
       })

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
 import { FULL } from '../support/full.ts'
 import { indexed, sessionsIndexed } from '../support/history.ts'
-import { asset, withSite } from '../support/site.ts'
+import { asset, KEY, withSite } from '../support/site.ts'
 
 const { parley, using, asRobin, robin } = withSite()
 
@@ -190,6 +190,22 @@ describe.each(['127.0.0.1', 'localhost'])('from %s at another port', (host) => {
     })
   }, 120_000)
 })
+
+test('a link on a page of another site opens a page of ours as the person who is signed in, at its fragment, and Back leads back', async () => {
+  await using({}, async (page, complaints) => {
+    await page.goto(`/sign-in?key=${KEY}&name=Robin`)
+    const elsewhere = `http://localhost:${other.port}/`
+    const href = `${parley.url}/settings?x=1#notifications`
+    await page.goto(elsewhere)
+    await page.evaluate((to) => document.body.append(Object.assign(document.createElement('a'), { href: to, textContent: 'Parley' })), href)
+    await page.getByRole('link', { name: 'Parley' }).click()
+    await page.locator('html[data-acts]').waitFor()
+    expect(page.url()).toBe(href)
+    await page.goBack()
+    expect(page.url()).toBe(elsewhere)
+    expect(complaints).toEqual([])
+  })
+}, 60_000)
 
 test('what these pages tried does and reads something where a page of ours does it', async () => {
   await using({}, async (page) => {

@@ -171,6 +171,45 @@ onOneEngine((parley) => {
     expect([dialog.status, dialog.headers.get('hx-redirect')]).toEqual([200, path])
   })
 
+  describe('a link on another page, followed without the cookie that browsers withhold there,', () => {
+    const followed = (served: Served, path: string, cookie?: string, more: Record<string, string> = {}) =>
+      served.send(path, { headers: { ...HTML, ...from('cross-site', 'navigate', 'document'), ...(cookie && { cookie }), ...more } })
+    const setOf = (response: Response) => response.headers.getSetCookie().map((set) => set.split(';')[0])
+    const isAskedAgain = async (response: Response) => response.status === 200 && (await response.text()).includes('/public/again.js')
+
+    test('is asked for once more by a page of ours, once, where somebody has signed in', async () => {
+      const served = await chosen()
+      const person = (await form(served, CHOSEN.OPERATOR_KEY)).headers.getSetCookie()[0]!.split(';')[0]!
+      const marked = (await served.send('/approvals', { headers: { ...HTML, cookie: person } })).headers.getSetCookie()
+      expect(marked).toEqual([expect.stringMatching(/^parley_in=1; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax$/)])
+      expect(setOf(await served.send('/approvals', { headers: { ...HTML, cookie: `${person}; parley_in=1` } }))).toEqual([])
+
+      const first = await followed(served, '/search?q=%E6%BC%A2&url=//evil.example"', 'parley_in=1')
+      expect([first.headers.get('cache-control'), first.headers.get('location'), setOf(first)]).toEqual(['no-store', null, ['parley_in=']])
+      const text = await first.text()
+      expect(text).toContain('content="0; url=/search?q=%E6%BC%A2&amp;url=//evil.example%22"')
+      expect(text).toContain('/public/again.js')
+      expect((await followed(served, '/search?q=x')).headers.get('location')).toBe('/sign-in?next=%2Fsearch%3Fq%3Dx')
+      expect(await isAskedAgain(await followed(served, '/search', `parley_in=1; ${person}`))).toBe(false)
+    })
+
+    test('is answered at once where nobody has, and where it leads to no page', async () => {
+      const { id } = await room(viaRest(parley()))
+      for (const path of ['/', '/approvals', `/sessions/${id}`, '/settings']) {
+        expect([path, await isAskedAgain(await followed(parley(), path))]).toEqual([path, false])
+        expect([path, await isAskedAgain(await followed(parley(), path, 'parley_in=1'))]).toEqual([path, true])
+        expect(await isAskedAgain(await followed(parley(), path, 'parley_in=1', { 'hx-request': 'true' }))).toBe(false)
+      }
+      for (const path of [`/sessions/${id}.md`, `/sessions/${id}/feed.jsonl`, '/shared/x', '/join/x', '/sign-in', '/public/icon.svg'])
+        expect([path, await isAskedAgain(await followed(parley(), path, 'parley_in=1'))]).toEqual([path, false])
+    })
+
+    test('is answered at once after signing out', async () => {
+      const response = await parley().send('/sign-out', { method: 'POST', headers: { ...HTML, origin: BASE } })
+      expect(setOf(response)).toContain('parley_in=')
+    })
+  })
+
   test('the page says where the key is from: chosen, or made here', async () => {
     const said = async (served: Served) => (await served.send('/sign-in', { headers: HTML })).text()
     expect(await said(await chosen())).toMatch(/The key is the <code[^>]*>OPERATOR_KEY<\/code>/)

@@ -10,6 +10,7 @@ import type { Http } from './http.ts'
 import { calledScheme } from './origin.ts'
 
 const COOKIE = 'parley_person'
+const MARK = 'parley_in'
 const LASTS_S = 30 * 24 * 60 * 60
 
 /** A reader signed in with the viewer's password, and may change nothing. */
@@ -47,7 +48,23 @@ export const signOut = async (c: Http, services: Services): Promise<void> => {
   const signIn = c.get('signIn')
   if (signIn) await endSignIn(services, signIn.id)
   setCookie(c, COOKIE, '', cookieOptions(c, services, 0))
+  unmarkBrowser(c, services)
 }
+
+// A browser that follows a link on another site's page withholds the sign-in's cookie, which is SameSite=Strict, and sends this mark, which
+// is Lax and proves nothing.
+const setMark = (c: Http, services: Services, value: string, maxAge: number) =>
+  setCookie(c, MARK, value, { ...cookieOptions(c, services, maxAge), sameSite: 'Lax' })
+
+/** Marks the browser of somebody who is signed in, unless it is marked. */
+export const markBrowser = (c: Http, services: Services): void => {
+  if (personOf(c, services) && cookieOf(c, MARK) === undefined) setMark(c, services, '1', LASTS_S)
+}
+
+export const unmarkBrowser = (c: Http, services: Services): void => setMark(c, services, '', 0)
+
+/** Whether the browser may have withheld a sign-in's cookie from this request. */
+export const maySignInBeWithheld = (c: Http): boolean => signInCookieOf(c) === undefined && cookieOf(c, MARK) !== undefined
 
 /** The role that a key or password signs in to; undefined when it is neither the operator key nor the viewer's password. */
 export const roleByKey = ({ config, setting }: Services, key: string): Person['role'] | undefined => {

@@ -1,0 +1,2 @@
+// Unlike a refresh by the page's markup, this keeps the fragment of the address.
+location.reload()
