@@ -102,7 +102,7 @@ export const pushSubscriptions = pgTable('push_subscriptions', {
   p256dh: text().notNull(),
   auth: text().notNull(),
   person: text().notNull(), // the name given at sign-in
-  signInId: uuid() // a browser is told as long as its sign-in lasts
+  signInId: uuid() // a browser is told as long as its sign-in lasts; signing in there again renews it
     .notNull()
     .references(() => signIns.id, { onDelete: 'cascade' }),
   titles: boolean().notNull(),

@@ -14,6 +14,8 @@ export interface ToldBrowser {
   here: boolean
   titles: boolean
   since: string
+  /** The day on which the sign-in that it hangs on runs out. */
+  until: string
   /** The host of its push service. */
   service: string
   /** Why the last notice did not arrive. */
@@ -65,7 +67,7 @@ const ThisBrowser = ({ publicKey, here, browsers }: NoticesView) => (
         Off. Turned on, it shows a notification wherever you are. It names the session and says why, and holds nothing of what was said.
       </State>
       <State of="on" className="group-data-[state=on]/push:inline">
-        On, until you sign out or remove it.
+        On, until you sign out or remove it, or until {browsers.find((each) => each.here)?.until}: signing in again here prolongs that.
       </State>
       <State of="failed" className="group-data-[state=failed]/push:inline">
         The browser could not subscribe at its push service. Try again once it can reach it.
@@ -99,7 +101,7 @@ const State = ({ of, className, children }: { of: string; className: string; chi
 
 const Browsers = ({ browsers }: { browsers: ToldBrowser[] }) => (
   <ul aria-label="Browsers that are told" className="divide-y rounded-md border">
-    {browsers.map(({ id, browser, person, here, titles, since, service, problem }) => (
+    {browsers.map(({ id, browser, person, here, titles, since, until, service, problem }) => (
       <li key={id} className="flex items-center gap-3 px-3 py-2">
         <div className="min-w-0 flex-1 wrap-anywhere">
           <p className="flex flex-wrap items-center gap-x-2 gap-y-1">
@@ -107,7 +109,7 @@ const Browsers = ({ browsers }: { browsers: ToldBrowser[] }) => (
             {here && <Badge>This browser</Badge>}
           </p>
           <p className="text-[12px] text-muted-foreground">
-            {escapeInvisible(person)}, {since} ago, {titles ? 'with titles' : 'without titles'}, through {service}
+            {escapeInvisible(person)}, {since} ago, {titles ? 'with titles' : 'without titles'}, through {service}, until {until}
           </p>
           {problem && (
             <p className="text-[12px] text-warn-foreground">

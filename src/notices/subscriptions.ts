@@ -1,10 +1,10 @@
 // The browsers that people have asked to be told in.
-import { and, asc, eq, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, ne, sql } from 'drizzle-orm'
 import { lockText } from '../../db/advisory-locks.ts'
 import type { Database, Queries } from '../../db/database.ts'
-import { pushSubscriptions } from '../../db/people-schema.ts'
+import { pushSubscriptions, signIns } from '../../db/people-schema.ts'
 import { sha256, uuid7 } from '../core/ids.ts'
-import { signInHolds, signInLasts } from '../stores/sign-ins.ts'
+import { signInHolds, signInIsRenewable, signInRunsOut } from '../stores/sign-ins.ts'
 import type { PushTarget } from './push.ts'
 
 export const MOST_PER_PERSON = 10
@@ -39,19 +39,33 @@ export const saveSubscription = (database: Database, keys: string, subscription:
     return row!.id
   })
 
-/** The subscriptions whose sign-in still holds, the oldest first. */
-export const subscriptionsOf = ({ db }: Queries, keys: string): Promise<Subscription[]> =>
-  db.select().from(pushSubscriptions).where(isSignedIn(keys)).orderBy(asc(pushSubscriptions.madeAt))
+/** The subscriptions whose sign-in still holds, the oldest first, with the time until which it does. */
+export const subscriptionsOf = ({ db }: Queries, keys: string): Promise<(Subscription & { until: string })[]> =>
+  db
+    .select({ ...getTableColumns(pushSubscriptions), until: signInRunsOut })
+    .from(pushSubscriptions)
+    .innerJoin(signIns, eq(signIns.id, pushSubscriptions.signInId))
+    .where(isSignedIn(keys))
+    .orderBy(asc(pushSubscriptions.madeAt))
+
+/** Has a subscription last as long as this new sign-in, if that is of the same person and nobody has ended the former one. */
+export const renewSubscription = async ({ query }: Queries, id: string, signInId: string): Promise<void> =>
+  void (await query(
+    `update push_subscriptions p set sign_in_id = new.id from sign_ins new, sign_ins former
+     where p.id = $1 and new.id = $2 and new.role = 'person' and new.name = p.person
+       and former.id = p.sign_in_id and ${signInIsRenewable('former')}`,
+    [id, signInId],
+  ))
 
 /** Removes a subscription, and its unsent deliveries. */
 export const removeSubscription = async ({ db }: Queries, id: string): Promise<void> =>
   void (await db.delete(pushSubscriptions).where(eq(pushSubscriptions.id, id)))
 
-/** Removes the subscriptions whose sign-in is over. One under other keys stays: another instance may have those already. */
+/** Removes the subscriptions whose sign-in is over and cannot be renewed. One under other keys stays: another instance may have those already. */
 export const removeEnded = async ({ db }: Queries): Promise<void> =>
   void (await db
     .delete(pushSubscriptions)
-    .where(sql`not exists (select from sign_ins s where s.id = ${pushSubscriptions.signInId} and ${sql.raw(signInLasts('s'))})`))
+    .where(sql`not exists (select from sign_ins s where s.id = ${pushSubscriptions.signInId} and ${sql.raw(signInIsRenewable('s'))})`))
 
 const isSignedIn = (keys: string) => {
   const [before, after] = signInHolds('s', '?').split('?')

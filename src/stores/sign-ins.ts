@@ -5,6 +5,7 @@ import type { Queries } from '../../db/database.ts'
 import { signIns } from '../../db/people-schema.ts'
 
 const LASTS = "interval '30 days'"
+const RENEWABLE = "interval '60 days'"
 const KEPT = "interval '90 days'" // rows that ended are kept for a while, for whoever asks who was there
 
 export type SignIn = typeof signIns.$inferSelect
@@ -22,8 +23,14 @@ export const findSignIns = async ({ db }: Queries, ids: string[]): Promise<(Sign
 /** The condition that the row `s` of sign_ins has not ended and is good under the keys that the parameter `under` gives. */
 export const signInHolds = (s: string, under: string): string => `${s}.under = ${under} and ${signInLasts(s)}`
 
-/** The condition that the row `s` of sign_ins has not ended, under whatever keys. */
-export const signInLasts = (s: string): string => `${s}.ended_at is null and ${s}.made_at > now() - ${LASTS}`
+const signInLasts = (s: string): string => `${s}.ended_at is null and ${s}.made_at > now() - ${LASTS}`
+
+/** The condition that the row `s` of sign_ins, under whatever keys, has not ended, or ran out so lately that its person may come back to
+ *  what hangs on it. One that somebody ended is over at once. */
+export const signInIsRenewable = (s: string): string => `${s}.ended_at is null and ${s}.made_at > now() - ${RENEWABLE}`
+
+/** When a sign-in of the query runs out. */
+export const signInRunsOut = sql`${signIns.madeAt} + ${sql.raw(LASTS)}`.mapWith(signIns.madeAt)
 
 const lasts = () => and(isNull(signIns.endedAt), sql`${signIns.madeAt} > now() - ${sql.raw(LASTS)}`)
 

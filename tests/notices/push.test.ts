@@ -1,7 +1,8 @@
 // Web Push from the form to the browser: who is told, what the push service learns, and what becomes of endpoints that fail.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { newOperatorKey } from '../../src/process/operator-key.ts'
-import { MOST_PER_PERSON } from '../../src/notices/subscriptions.ts'
+import { endSignIn } from '../../src/process/sign-ins.ts'
+import { MOST_PER_PERSON, removeEnded } from '../../src/notices/subscriptions.ts'
 import { BASE, cookieOf, done, onOneEngine, room, say, soon, TITLE, viaRest, type Served } from '../support/parley.ts'
 import { signerOf, startPushService, type PushBrowser, type PushService } from '../support/push-service.ts'
 
@@ -135,6 +136,55 @@ onOneEngine((parley) => {
       await conclude()
       await arrived(after)
       expect([service.at(pathOf(before)), (await subscriptions()).length]).toEqual([[], 2])
+    })
+
+    describe('is told again, once its sign-in has run out,', () => {
+      let browser: PushBrowser
+      let key: string
+      let cookies: string
+      beforeEach(async () => {
+        browser = service.browser()
+        key = await newOperatorKey(served.services)
+        cookies = await turnOn(browser, { cookie: await cookieOf(served, { name: 'Robin', role: 'person' }) })
+      })
+      const signInId = () => /parley_person=([^.]+)/.exec(cookies)![1]!
+      const runOut = (days: number) =>
+        served.database.query(`update sign_ins set made_at = now() - $2::int * interval '1 day' where id = $1`, [signInId(), days])
+      const enter = async (name: string) =>
+        expect((await post('/sign-in', { key, name }, cookies.replace(/^[^;]+; /, ''), { origin: BASE })).status).toBe(303)
+      const isTold = async () => {
+        const before = service.at(pathOf(browser)).length
+        await conclude()
+        await soon('it is looked at', async () => (await served.database.query('select from notices where not addressed')).length === 0)
+        await soon('it is sent', async () => (await served.database.query('select from notice_deliveries')).length === 0)
+        return service.at(pathOf(browser)).length > before
+      }
+
+      test('by the same person, who signs in there again; until when at the latest, the page says', async () => {
+        await runOut(29)
+        const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' })
+        const inDays = (days: number) => day.format(Date.now() + days * 86_400_000)
+        expect(await settings(cookies)).toContain(`or until ${inDays(1)}: signing in again here`)
+        await runOut(31)
+        await removeEnded(served.database)
+        await enter('Dana')
+        expect(await isTold()).toBe(false)
+        await enter('Robin')
+        expect(await isTold()).toBe(true)
+        expect(await settings(await cookieOf(served, { name: 'Kim', role: 'person' }))).toContain(`, until ${inDays(30)}<`)
+      })
+
+      test('unless that is a month ago, or somebody has ended it', async () => {
+        await endSignIn(served.services, signInId())
+        await enter('Robin')
+        expect(await isTold()).toBe(false)
+        await removeEnded(served.database)
+        expect(await subscriptions()).toEqual([])
+        cookies = await turnOn(browser, { cookie: await cookieOf(served, { name: 'Robin', role: 'person' }) })
+        await runOut(61)
+        await removeEnded(served.database)
+        expect(await subscriptions()).toEqual([])
+      })
     })
 
     test('no person has more than ten', async () => {

@@ -37,8 +37,11 @@ export const actingPersonOf = (c: Http, services: Services): SignIn | undefined 
 export const actorOf = (c: Http, services: Services): string | undefined => actingPersonOf(c, services)?.name
 
 /** Signs in under a typed name, and sets the cookie on the response, for 30 days. 409 for a name that is bound to a link. */
-export const signIn = async (c: Http, services: Services, person: Person): Promise<void> =>
-  setSignIn(c, services, await signInAs(services, person))
+export const signIn = async (c: Http, services: Services, person: Person): Promise<Token> => {
+  const made = await signInAs(services, person)
+  setSignIn(c, services, made)
+  return made
+}
 
 export const setSignIn = (c: Http, services: Services, { handle, secret }: Token): void =>
   setCookie(c, COOKIE, `${handle}.${secret}`, cookieOptions(c, services, LASTS_S))

@@ -1,9 +1,9 @@
-// The cookie that names this browser's push subscription (notices/subscriptions.ts), so that signing out removes that too, without script.
-// It opens nothing: the worst that one who has it can do is to end the subscription.
+// The cookie that names this browser's push subscription (notices/subscriptions.ts), so that signing out removes that too, without script,
+// and signing in again renews it. It opens nothing: the worst that one who has it can do is to end the subscription.
 import { setCookie } from 'hono/cookie'
 import { isUuid } from '../../core/ids.ts'
 import { describeError } from '../../core/runtime/log.ts'
-import { removeSubscription } from '../../notices/subscriptions.ts'
+import { removeSubscription, renewSubscription } from '../../notices/subscriptions.ts'
 import type { Services } from '../../process/services.ts'
 import { cookieOf, cookieOptions } from './cookies.ts'
 import type { Http } from './http.ts'
@@ -19,6 +19,15 @@ export const subscriptionCookie = (c: Http): string | undefined => {
 
 export const setSubscriptionCookie = (c: Http, services: Services, id: string) =>
   setCookie(c, COOKIE, id, cookieOptions(c, services, LASTS_S))
+
+/** Has this browser's subscription last as long as its person's new sign-in. While the database is away signing in succeeds all the same. */
+export const keepSubscription = async (c: Http, services: Services, signInId: string): Promise<void> => {
+  const id = subscriptionCookie(c)
+  if (id === undefined) return
+  await renewSubscription(services.database, id, signInId).catch((error) =>
+    services.log('warn', 'a browser that signed in again is not told for longer', describeError(error)),
+  )
+}
 
 /** Removes this browser's subscription. While the database is away signing out succeeds all the same: the settings page still lists it
  *  then. */

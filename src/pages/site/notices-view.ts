@@ -1,6 +1,6 @@
 // Who is told, and how, for the settings page.
 import type { NoticesView } from '../../../components/site/notices-panel.tsx'
-import { ago } from '../../../components/parts/time.ts'
+import { ago, day } from '../../../components/parts/time.ts'
 import { actorOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { subscriptionCookie } from '../../doors/http/push-subscription-cookie.ts'
@@ -20,7 +20,7 @@ export const noticesView = async (c: Http, services: Services): Promise<NoticesV
     notifyUrl: services.config.NOTIFY_URL !== undefined,
     publicKey: services.pushSender && publicKeyOf(services.pushIdentity().keys),
     here: subscriptions.find(({ id }) => id === here)?.endpointHash,
-    browsers: subscriptions.map(({ id, person: owner, browser, titles, madeAt, lastError, endpoint }) => ({
+    browsers: subscriptions.map(({ id, person: owner, browser, titles, madeAt, until, lastError, endpoint }) => ({
       id,
       browser,
       person: owner,
@@ -28,6 +28,7 @@ export const noticesView = async (c: Http, services: Services): Promise<NoticesV
       here: id === here,
       titles,
       since: ago(madeAt, now),
+      until: day(until),
       service: new URL(endpoint).host,
       problem: lastError ?? undefined,
     })),

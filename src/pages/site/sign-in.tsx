@@ -21,7 +21,7 @@ import { signInByLink } from '../../process/sign-ins.ts'
 import { linkState, type LinkState } from '../../stores/people.ts'
 import { Allowance } from '../../doors/http/allowance.ts'
 import { personOf, roleByKey, setSignIn, signIn, signInName, signOut } from '../../doors/http/cookies.ts'
-import { endSubscription } from '../../doors/http/push-subscription-cookie.ts'
+import { endSubscription, keepSubscription } from '../../doors/http/push-subscription-cookie.ts'
 import { methodNotAllowed, type Env, type Http } from '../../doors/http/http.ts'
 import { addressOf } from '../../doors/http/origin.ts'
 import { frameOf, inHeader, localPath, page, seeOther, type Site } from '../respond.tsx'
@@ -77,7 +77,8 @@ export const signInRoutes = (site: Site) => {
         text: 'That name has invisible characters, by which it could pass for another one. Type it anew.',
       })
     try {
-      await signIn(c, services, { name: signInName(name), role })
+      const { handle } = await signIn(c, services, { name: signInName(name), role })
+      await keepSubscription(c, services, handle)
     } catch (error) {
       if (!(error instanceof Refusal) || error.code !== 'conflict') throw error
       return form(c, next, { status: 409, text: error.message }, name)
@@ -117,6 +118,7 @@ export const signInRoutes = (site: Site) => {
     const linked = await signInByLink(services, link)
     if (!linked) return form(c, next, { status: 401, text: whyNot(await linkState(services.database, link)) })
     setSignIn(c, services, linked)
+    await keepSubscription(c, services, linked.handle)
     return seeOther(c, next)
   }
 
