@@ -81,13 +81,15 @@ export const pageWithin = <Row extends object>(
 const SHORTEST = 40 // characters: ids and times are shorter, and never cut
 
 /** The row with its long texts cut until it takes at most `limit` characters as JSON, and then its lists, as far as that goes. `truncated`
- *  has the full length of the longest text, and how many entries each list has lost. */
+ *  has the full length of the longest text, and how many entries each list has lost, or how many fields an object with too many. */
 export const rowWithin = <Row extends object>(row: Row, limit: number): Row & { truncated?: Truncated } => {
   if (jsonLength(row) <= limit) return row
   const chars = longestIn(row)
+  const entries = Object.fromEntries(Object.entries(row).map(([key, inner]) => [key, entriesIn(inner)]))
+  const { begun, fieldsLost } = beginningsIn(row, Math.max(limit, LEAST_VALUES))
   for (let most = limit, lists = false; ; most = Math.floor(most * 0.8)) {
-    const kept = cutIn(row, most, lists)
-    const cut = { ...kept, truncated: { chars, ...omittedOf(row, kept) } }
+    const kept = cutIn(begun, most, lists)
+    const cut = { ...kept, truncated: { chars, ...omittedOf(kept, entries, fieldsLost) } }
     if (jsonLength(cut) <= limit || (lists && most <= SHORTEST)) return cut
     if (most <= SHORTEST) [most, lists] = [limit, true]
   }
@@ -97,18 +99,53 @@ interface Truncated {
   chars: number
   omitted?: Record<string, number>
 }
+type Counts = Record<string, number>
 
-const omittedOf = (row: object, kept: object): Pick<Truncated, 'omitted'> => {
-  const lost = innerOf(row).map(([key, inner], i) => [key, entriesIn(inner) - entriesIn(innerOf(kept)[i]![1])] as const)
-  const omitted = lost.filter(([, entries]) => entries > 0)
+const omittedOf = (kept: object, entries: Counts, fieldsLost: Counts): Pick<Truncated, 'omitted'> => {
+  const lost = Object.entries(kept).map(([key, inner]) => [key, entries[key]! - entriesIn(inner) + fieldsLost[key]!] as const)
+  const omitted = lost.filter(([, count]) => count > 0)
   return omitted.length > 0 ? { omitted: Object.fromEntries(omitted) } : {}
 }
 
+const LEAST_VALUES = 1_000 // a small limit takes no fields from an ordinary object
+
+// The row with the first `most` values of each of its fields, as it is cut again and again, and may have millions. A value takes two characters
+// at least, so that a list that ends here would not have fitted; what stands beside such a list has as much room again.
+const beginningsIn = <Row extends object>(row: Row, most: number): { begun: Row; fieldsLost: Counts } => {
+  const fieldsLost: Counts = {}
+  const begun = Object.entries(row).map(([key, whole]) => {
+    let [values, lost] = [0, 0]
+    const beginning = (value: unknown): unknown => {
+      values++
+      if (typeof value !== 'object' || value === null) return value
+      if (Array.isArray(value)) return firstOf(value, (n) => n === 0 || values < most / 2, beginning)
+      const fields = Object.entries(value)
+      const first = firstOf(
+        fields,
+        () => values < most,
+        ([name, inner]) => [name, beginning(inner)] as const,
+      )
+      lost += fields.length - first.length
+      return Object.fromEntries(first)
+    }
+    const kept = beginning(whole)
+    fieldsLost[key] = lost
+    return [key, kept]
+  })
+  return { begun: Object.fromEntries(begun) as Row, fieldsLost }
+}
+
+const firstOf = <Item, Made>(items: Item[], more: (n: number) => boolean, make: (item: Item) => Made): Made[] => {
+  const made: Made[] = []
+  while (made.length < items.length && more(made.length)) made.push(make(items[made.length]!))
+  return made
+}
+
 const entriesIn = (value: unknown): number =>
-  innerOf(value).reduce((sum, [, inner]) => sum + entriesIn(inner), Array.isArray(value) ? value.length : 0)
+  valuesIn(value).reduce<number>((sum, inner) => sum + entriesIn(inner), Array.isArray(value) ? value.length : 0)
 
 const longestIn = (value: unknown): number =>
-  typeof value === 'string' ? value.length : Math.max(0, ...innerOf(value).map(([, inner]) => longestIn(inner)))
+  typeof value === 'string' ? value.length : valuesIn(value).reduce<number>((most, inner) => Math.max(most, longestIn(inner)), 0)
 
 // A list that is cut keeps at least one entry.
 const cutIn = <Value>(value: Value, most: number, lists: boolean): Value => {
@@ -118,7 +155,9 @@ const cutIn = <Value>(value: Value, most: number, lists: boolean): Value => {
     const cut = value.map((inner) => cutIn(inner, most, lists))
     return (lists ? cut.slice(0, Math.max(1, fitting(cut, most).length)) : cut) as Value
   }
-  return Object.fromEntries(innerOf(value).map(([key, inner]) => [key, cutIn(inner, most, lists)])) as Value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, cutIn(inner, most, lists)])) as Value
 }
 
-const innerOf = (value: unknown) => (typeof value === 'object' && value !== null ? Object.entries(value) : [])
+const NONE: unknown[] = []
+const valuesIn = (value: unknown): unknown[] =>
+  typeof value !== 'object' || value === null ? NONE : Array.isArray(value) ? value : Object.values(value)

@@ -73,6 +73,26 @@ describe('a budget', () => {
     expect(cut.truncated!.omitted).not.toHaveProperty('to')
   })
 
+  test('what a row of many values has beyond its limit is looked at a few times, and not at each step', () => {
+    let reads = 0
+    const counted = () => ({
+      get n() {
+        reads++
+        return 1
+      },
+    })
+    const list = Array.from({ length: 20_000 }, counted)
+    const fields = Object.fromEntries(list.map((value, n) => [`f${n}`, value]))
+    const cut = rowWithin({ id: 'm', content: { list, name: 'kept' } }, 2_000)
+    expect(jsonLength(cut)).toBeLessThanOrEqual(2_000)
+    expect(cut.content).toEqual({ list: list.slice(0, cut.content.list.length), name: 'kept' })
+    expect(cut.truncated).toEqual({ chars: 4, omitted: { content: list.length - cut.content.list.length } })
+    const { content, id, truncated } = rowWithin({ content: { fields, list: [[list]] }, id: 'm' }, 2_000)
+    expect(reads).toBeLessThan(12 * list.length)
+    expect(id).toBe('m')
+    expect(truncated!.omitted!['content']).toBeGreaterThanOrEqual(2 * list.length - Object.keys(content.fields).length - 3)
+  })
+
   test('a page keeps its beginning or its end, one row at least, and says that there is more', () => {
     const events = ['a', 'b', 'c'].map((id) => ({ id: id.repeat(30) }))
     expect(pageWithin({ events, hasMore: false }, undefined)).toEqual({ events, hasMore: false })
