@@ -36,6 +36,7 @@ const HEAD_BYTES = 256 * 1024
 const HEAD_RECORDS = 100
 const BATCH_EVENTS = { pglite: 200, postgres: 1000 } // PGlite works on this thread: a call that comes meanwhile waits for one batch
 const BATCH_BYTES = 512 * 1024
+const RECORD_EVENTS = 2000 // a record's events are one batch; no program writes as many
 const SKIPPED_REPORTED = 1000
 const START = { bytes: 0, lines: 0, open: false, tail: '' }
 
@@ -182,7 +183,13 @@ class TranscriptReader {
       this.#skip(line.number, line.ended ? 'not JSON' : 'incomplete: read once the transcript has grown')
       return line.ended
     }
-    this.#read(record).forEach((event, i) => this.#add(line, event, i))
+    const events = this.#read(record)
+    events.slice(0, RECORD_EVENTS).forEach((event, i) => this.#add(line, event, i))
+    const left = events.length - RECORD_EVENTS
+    if (left > 0) {
+      this.#skip(line.number, `more than ${RECORD_EVENTS} events: only the first of them were kept`)
+      this.#add(line, { ...unknown({}), content: { text: cutMark(left, 'events') } }, RECORD_EVENTS)
+    }
     return true
   }
 

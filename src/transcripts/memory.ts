@@ -18,10 +18,14 @@ export const newMemory = (): Memory => ({ calls: {}, exits: {} })
 /** Remembers which tool was called, so that its response can name it. */
 export const rememberCall = (memory: Memory, id: unknown, name: string) => {
   memory.calls[callKey(id)] = name.slice(0, LONGEST_NAME)
-  const [oldest, ...more] = Object.keys(memory.calls)
-  if (more.length >= CALLS_KEPT) delete memory.calls[oldest!]
+  const since = (uncounted.get(memory) ?? COUNTED_EVERY) + 1
+  uncounted.set(memory, since >= COUNTED_EVERY ? 0 : since)
+  if (since < COUNTED_EVERY) return
+  for (const old of Object.keys(memory.calls).slice(0, -CALLS_KEPT)) delete memory.calls[old]
 }
 const CALLS_KEPT = 200
+const COUNTED_EVERY = 100 // calls, as counting takes longer than remembering one
+const uncounted = new WeakMap<Memory, number>()
 
 /** The tool whose call a response answers. */
 export const takeCall = (memory: Memory, id: unknown): string | undefined => take(memory.calls, callKey(id))

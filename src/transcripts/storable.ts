@@ -22,5 +22,6 @@ export const storableText = (text: string): string => {
   return redacted(cut.replaceAll('\0', '\uFFFD').toWellFormed())
 }
 
-/** Marks where a text was cut. */
-export const cutMark = (left: number) => `[… cut at import: ${left.toLocaleString('en')} more characters]`
+/** Marks where a text or a list of events was cut. */
+export const cutMark = (left: number, of: 'characters' | 'events' = 'characters') =>
+  `[… cut at import: ${left.toLocaleString('en')} more ${of}]`

@@ -107,6 +107,14 @@ test('what stands beside many results of tools is told once', async () => {
   expect(drafts.filter(({ content }) => content.exit_code === 3)).toEqual([drafts[0]!])
 })
 
+test('of a hundred thousand calls in one message the newest are remembered', async () => {
+  const calls = list(100_000, (i) => ({ type: 'tool_use', id: `toolu_${i}`, name: `tool ${i}` }))
+  const { memory } = await quick(() => read(claudeCode, { type: 'assistant', message: { content: calls } }))
+  const kept = Object.values(memory.calls)
+  expect(kept).toEqual(calls.slice(-kept.length).map(({ name }) => name))
+  expect(kept.length).toBeWithin(200, 400)
+})
+
 test('blocks within blocks are one text, however deep they lie', async () => {
   expect(textOfBlocks(['a', { content: ['b', { content: [] }, { content: [{ text: 'c' }, ''] }] }, { content: 'd' }, { text: '' }])).toBe(
     'a\nb\nc\nd',
@@ -162,6 +170,20 @@ onOneEngine((parley) => {
     expect([status, body.added]).toEqual([200, 2_001])
     expect(Math.max(...(await eventsOf(parley(), body.session_id)).map(({ source_line }) => source_line.length))).toBeLessThan(200)
     expect((await posted('session-x.jsonl', text)).body.added).toBe(0)
+  }, 30_000)
+
+  test('of a record that would be thousands of events the first are kept, and what is left is told', async () => {
+    const id = session()
+    const blocks = list(20_000, (i) => ({ type: 'tool_use', id: `toolu_${i}`, name: 'Bash', input: {} }))
+    const record = { type: 'assistant', sessionId: id, timestamp: '2026-01-01T00:00:01Z', message: { content: blocks } }
+    const text = `${claudeLine(1, 'user', 'hi', { session: id })}\n${JSON.stringify(record)}\n`
+    const { body } = await quick(() => posted('x.jsonl', text))
+    expect(body).toMatchObject({ added: 2_002, events: 2_002, skipped: [{ line: 2 }], skipped_count: 1 })
+    const answer = claudeLine(3, 'assistant', 'done', { session: id })
+    expect((await posted('x.jsonl', `${text}${answer}\n`)).body).toMatchObject({ added: 1, events: 2_003 })
+    const [cut, last] = (await eventsOf(parley(), body.session_id)).slice(-2)
+    expect([cut!.type, cut!.content.text, last!.content.text]).toEqual(['unknown', '[… cut at import: 18,000 more events]', 'done'])
+    expect((await posted('x.jsonl', text)).body.added).toBe(0)
   }, 30_000)
 
   test('records whose words are those of the language itself are imported like others', async () => {
