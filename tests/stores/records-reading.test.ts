@@ -129,6 +129,20 @@ onOneEngine((parley, engine) => {
       expect(await searchContent({ transaction }, { ...search, query: 'zyzzyva xylem', limit: 3 })).toEqual([])
     })
 
+    test('how alike a long text is to the query is told by its beginning; further back words count as they were asked for', async () => {
+      const { transaction, query } = await database()
+      const [row] = await query<{ id: string; description: string }>('select id, description from items order by id limit 1')
+      const scoreOf = async (description: string) => {
+        await query('update items set description = $2 where id = $1', [row!.id, description])
+        const found = await searchContent({ transaction }, { ...search, query: 'wombat burrow', limit: 3 })
+        return found.find(({ id }) => id === row!.id)?.score
+      }
+      const rest = 'lorem ipsum '.repeat(400)
+      expect(await scoreOf(`The wombat burrow. ${rest}`)).toBeCloseTo(0.9)
+      expect(await scoreOf(`${rest} The wombat burrow.`)).toBeCloseTo(0.675)
+      await query('update items set description = $2 where id = $1', [row!.id, row!.description])
+    })
+
     test('all decisions with a word are listed, the newest first, by the same index [E4]', async () => {
       const { query } = await database()
       const found = await listDecisions(await database(), { search: 'Parser timeout', limit: 51 })
