@@ -2,7 +2,9 @@
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { eventTypeOf } from '../core/events/event-types.ts'
+import { pause } from '../core/runtime/pause.ts'
 import type { Context } from '../operations/context.ts'
+import type { Queries } from '../../db/database.ts'
 import {
   eventsBeside,
   eventsOfTurn,
@@ -59,23 +61,36 @@ const openSession = async ({ queries }: Context, session: SessionRow): Promise<O
     sessionsBeside(queries, session.id),
   ])
   const turns = turnsOf(session, runs)
-  const quotes = quotesOf(await quotedEvents(queries, turns.flatMap(quotedPlaces)))
   const data = {
     session: {
       ...factsOf(session),
       turn_count: turns.length,
       event_count: turns.reduce((sum, { events }) => sum + events, 0),
     },
-    turns: turns.map((turn) => {
-      const head = turnHead(turn, quotes)
-      return { ...head, ...turnSummary(turn, quotes), open: { turn_id: head.id, terminal_event_id: head.terminal_event_id } }
-    }),
+    turns: await openableTurns(queries, turns),
     traversal: {
       previous_session_id: beside.previous && sessionRef(beside.previous),
       next_session_id: beside.next && sessionRef(beside.next),
     },
   }
   return { data, target: turns.length <= 100 ? 500 : 1_500 }
+}
+
+const TURNS_AT_ONCE = 500
+
+// A session may have tens of thousands of turns: between some of them other calls have their turn.
+const openableTurns = async (queries: Queries, turns: TurnFacts[]) => {
+  const made: object[] = []
+  while (made.length < turns.length) {
+    if (made.length > 0) await pause()
+    const some = turns.slice(made.length, made.length + TURNS_AT_ONCE)
+    const quotes = quotesOf(await quotedEvents(queries, some.flatMap(quotedPlaces)))
+    for (const turn of some) {
+      const head = turnHead(turn, quotes)
+      made.push({ ...head, ...turnSummary(turn, quotes), open: { turn_id: head.id, terminal_event_id: head.terminal_event_id } })
+    }
+  }
+  return made
 }
 
 const openTurn = async ({ queries }: Context, session: SessionRow, ordinal: number): Promise<OpenResult | undefined> => {

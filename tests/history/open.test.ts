@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { bodySource } from '../../src/import/source.ts'
 import { importTranscript } from '../../src/import/transcript.ts'
+import { fewestStatements } from '../support/fewest-statements.ts'
 import { indexed, throughHistory, trace, type Step } from '../support/history.ts'
 import { cookieOf, done, room, seat, viaRest } from '../support/parley.ts'
 import { claudeLine } from '../support/transcripts.ts'
@@ -104,6 +105,20 @@ throughHistory((ask, parley) => {
       final_response: null,
       open: { terminal_event_id: null },
     })
+  })
+
+  test('hundreds of turns are read some at a time, and each has its own prompt and response', async () => {
+    const long = Array.from({ length: 502 }, (_, n): Step[] => [
+      { type: 'user_input', text: `Prompt ${n}` },
+      { type: 'assistant_response', text: `Response ${n}`, terminal: true },
+    ])
+    const [{ session: short }, { session, turn }] = [await made(long.slice(0, 2)), await made(long)]
+    const { turns } = await open(session)
+    expect(turns.map(({ id, user_input, final_response }: any) => [id, user_input.text, final_response.text])).toEqual(
+      long.map((_, n) => [turn(n + 1), `Prompt ${n}`, `Response ${n}`]),
+    )
+    const few = await fewestStatements(parley().database, () => open(short))
+    expect(await fewestStatements(parley().database, () => open(session), few + 1)).toBe(few + 1)
   })
 
   test('a turn shows all its events, short, and the ids around it', async () => {
