@@ -4,6 +4,7 @@ import type { Queries } from '../../db/database.ts'
 import { binderTo } from '../../db/params.ts'
 import { B, K1, quoted } from './tokenizer.ts'
 import { pgArray, plainArray } from '../../db/arrays.ts'
+import { pause } from '../core/runtime/pause.ts'
 import { LAST_EVENT_AT } from '../stores/last-event-at.ts'
 import { weightOf } from './candidates.ts'
 import type { Scope } from './scope.ts'
@@ -108,16 +109,26 @@ export interface SessionText {
 const BEFORE = 400 // characters
 const AROUND = 1_600
 
-/** Sessions with their texts around these terms, which come most telling first. */
-export const sessionTexts = ({ query }: Queries, ids: string[], terms: string[]): Promise<SessionText[]> =>
-  ids.length === 0
-    ? Promise.resolve([])
-    : query(
-        `select s.id, s.title, s.description, s.source, s.status = 'closed' as completed, ${LAST_EVENT_AT} as updated_at,
+const READ_AT_ONCE = 5
+
+/** Sessions with their texts around these terms, which come most telling first. Documents are large and searched whole: between some of them
+ *  other calls have their turn. */
+export const sessionTexts = async (queries: Queries, ids: string[], terms: string[]): Promise<SessionText[]> => {
+  const texts: SessionText[] = []
+  for (let read = 0; read < ids.length; read += READ_AT_ONCE) {
+    if (read > 0) await pause()
+    texts.push(...(await someTexts(queries, ids.slice(read, read + READ_AT_ONCE), terms)))
+  }
+  return texts
+}
+
+const someTexts = ({ query }: Queries, ids: string[], terms: string[]): Promise<SessionText[]> =>
+  query(
+    `select s.id, s.title, s.description, s.source, s.status = 'closed' as completed, ${LAST_EVENT_AT} as updated_at,
            case when place > 0 then substr(d.content, greatest(1, place - ${BEFORE}), ${AROUND}) end as around
          from sessions s left join session_docs d on d.session_id = s.id
          cross join lateral (select lower(coalesce(d.content, '')) as lower_content offset 0) l
          cross join lateral (select coalesce(${[...terms.map((_, i) => `nullif(strpos(lower_content, $${i + 2}), 0)`), '0'].join(', ')}) as place) p
          where s.id = any($1::uuid[])`,
-        [plainArray(ids), ...terms],
-      )
+    [plainArray(ids), ...terms],
+  )
