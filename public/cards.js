@@ -40,7 +40,7 @@
 
   const goOn = (card, next, top) => {
     if (!card) return
-    if (card.dataset.card === 'open')
+    if (card.dataset.card === 'open' || card.querySelector('[role=alert]:not([hidden])'))
       return (card.querySelector('[aria-invalid]') ?? card).focus() // what was typed is there, and why it was refused
     ;(next ?? card).focus({ preventScroll: true })
     if (next) scrollBy({ top: next.getBoundingClientRect().top - top, behavior: 'instant' }) // what lies below stays in place, where that is possible

@@ -1,7 +1,7 @@
 // What is typed into what is replaced.
 import { keepIn } from '../kept.js'
 
-/** What is typed into the cards of the feed, until it is sent: the stream replaces a card that somebody else decides. */
+/** What is typed into the cards of the feed, until it is taken: the stream replaces a card that somebody else decides. */
 export const keepTyped = (live) => {
   const typed = new Map() // by the card's id: the text of each field
 
@@ -9,11 +9,18 @@ export const keepTyped = (live) => {
     const card = target.closest('[data-card=open]')
     if (card) typed.set(card.id, { ...typed.get(card.id), [target.name]: target.value })
   })
-  document.addEventListener('submit', ({ target }) => typed.delete(target.closest('[data-card]')?.id))
+  document.addEventListener('htmx:before:request', ({ target, detail: { ctx } }) => {
+    ctx.card = target.closest('[data-card]')?.id
+    ctx.typed = typed.get(ctx.card)
+    typed.delete(ctx.card)
+  })
+  document.addEventListener('htmx:finally:request', ({ detail: { ctx } }) => {
+    if (ctx.typed && !(ctx.response?.status < 400)) typed.set(ctx.card, { ...ctx.typed, ...typed.get(ctx.card) })
+  })
   live?.addEventListener('htmx:sse:after:message', () => {
     for (const [id, fields] of typed) {
       const card = document.getElementById(id)
-      if (card?.dataset.card !== 'done') continue
+      if (card?.dataset.card !== 'done' || card.querySelector('[role=alert]:not([hidden])')) continue // an answer that refused says them
       typed.delete(id)
       keepIn(card, Object.values(fields))
     }

@@ -208,9 +208,12 @@ test('without script the same forms decide, and the inbox keeps what was decided
     await card(page, gone).getByText('Edit', { exact: true }).click()
     await card(page, gone).getByLabel('Title').fill('Freeze no tokens')
     await card(page, gone).getByRole('button', { name: 'Approve with changes' }).click()
-    expect(await card(page, gone).innerText()).toContain('Approved by Robin') // it was decided before: no error, but what became of it
+    expect(await card(page, gone).innerText()).toContain('Approved by Robin') // it was decided before: what became of it, and of the words
+    expect(await card(page, gone).getByRole('alert').innerText()).toContain('You had written: Freeze no tokens')
     expect((await stateOf(gone)).data.title).toBe('Freeze the tokens')
+    expect(complaints.splice(0)).toEqual([expect.stringContaining('409')])
 
+    await page.goto(`/approvals?meeting=${id}`)
     await page.getByRole('link', { name: 'Decided' }).click()
     await card(page, plain).getByText('Withdraw', { exact: true }).click()
     await card(page, plain).getByLabel('Reason').fill('The syntax moves again.')
@@ -371,6 +374,27 @@ test('what comes while the page is open moves nothing, and what is typed and fol
     await card(page, first).getByText('Approved by Robin').waitFor(SOON)
     expect(await card(page, first).innerText()).toContain('What you had typed: Not while plugins need it.')
     expect(complaints).toEqual([])
+  }))
+
+test('what is sent after somebody else was faster is said on the card, which keeps the focus', () =>
+  using(WIDE, async (page, complaints) => {
+    const { id, propose } = await room()
+    const [first, second] = [await propose({ title: 'Freeze the syntax' }), await propose({ title: 'Freeze the tokens' })]
+    await follow(page, `/approvals?meeting=${id}`)
+    await card(page, first).getByText('Reject', { exact: true }).click()
+    await card(page, first).getByLabel('Feedback').fill('Not while plugins need it.')
+    await page.route(`**/approvals/${first}`, async (route) => {
+      await decide(first, { action: 'approve' })
+      await route.continue()
+    })
+    await card(page, first).getByRole('button', { name: 'Send rejection' }).click()
+    const said = 'It was decided before, and what you sent was not applied. You had written: Not while plugins need it.'
+    await card(page, first).locator('[role=alert]:visible').getByText(said, { exact: true }).waitFor(SOON)
+    await hasFocus(page, first)
+    await decide(second, { action: 'approve' })
+    await card(page, second).getByText('Approved by Robin').waitFor(SOON) // the stream has gone on since
+    expect(await card(page, first).innerText()).toContain(said)
+    expect(complaints.filter((text) => !text.includes('409'))).toEqual([])
   }))
 
 test('of several cards of a session that come at once, each is decided in its place', () =>
@@ -548,7 +572,8 @@ test.skipIf(!FULL)(
   () =>
     using(WIDE, async (page, complaints) => {
       const { path, propose } = await room()
-      const [theirs, own] = [await propose({ title: 'Freeze the syntax' }), await propose({ title: 'Freeze the printer' })]
+      const titles = ['Freeze the syntax', 'Freeze the printer', 'Freeze the manual']
+      const [theirs, own, late] = (await Promise.all(titles.map((title) => propose({ title })))) as [string, string, string]
       await follow(page, path)
       const typeInto = async (id: string) => {
         await card(page, id).getByText('Reject', { exact: true }).click()
@@ -564,7 +589,16 @@ test.skipIf(!FULL)(
       const other = await propose({ title: 'Freeze all of it' })
       await card(page, other).waitFor(SOON) // the stream has gone on since
       expect(await card(page, own).innerText()).not.toContain('What you had typed')
-      expect(complaints).toEqual([])
+      await page.route(`**/approvals/${late}`, async (route) => {
+        const response = await (await decide(late, { action: 'approve' }), route.fetch())
+        await page.locator(`#p${late}[data-card=done]`).waitFor(SOON) // the stream was faster than the answer
+        await route.fulfill({ response })
+      })
+      await typeInto(late)
+      await card(page, late).getByText('Send rejection').click()
+      await card(page, late).getByText('You had written: Not while plugins need it.').waitFor(SOON)
+      expect(await card(page, late).innerText()).not.toContain('What you had typed')
+      expect(complaints.filter((text) => !text.includes('409'))).toEqual([])
     }),
 )
 

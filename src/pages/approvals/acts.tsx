@@ -87,16 +87,29 @@ const act = async (
   return answer(c, site, id, form, values, await performAsPerson(c, site, operation, values.key, input))
 }
 
-// Somebody else was faster, or this very form was sent before with other words: the card says what became of it, and that is the answer.
+// Somebody else was faster, or this very form was sent before with other words: the card says what became of it. That is the whole answer
+// to whoever wanted the same and wrote nothing.
 const OVERTAKEN = new Set<ErrorBody['code']>(['conflict', 'idempotency_mismatch'])
 
 const answer = async (c: Http, site: Site, id: string, form: Attempt['form'], values: Values, outcome: Outcome): Promise<Response> => {
   const view = await proposalViewOf(site, id)
   const overtaken = !outcome.ok && OVERTAKEN.has(outcome.error.code) && form !== 'renew' && form !== 'withdraw' && view.status !== 'pending'
-  const attempt = outcome.ok || overtaken ? undefined : { form, values, problem: problemIn(outcome.error) }
-  const status = outcome.ok || overtaken ? undefined : STATUS[outcome.error.code]
+  const problem = outcome.ok ? undefined : overtaken ? unapplied(form, values, view) : problemIn(outcome.error)
+  const attempt = problem && { form, values, problem }
+  const status = outcome.ok || !problem ? undefined : STATUS[outcome.error.code]
   if (c.req.header('hx-request')) return fragment(c, <ProposalCard proposal={view} attempt={attempt} place={placeBefore(c)} />, status)
   return attempt ? approvalPageWith(c, site, view, attempt, status) : seeOther(c, afterCard(c, id))
+}
+
+const WRITTEN = ['title', 'description', 'rationale', 'owner', 'due', 'feedback'] as const
+
+/** What is lost of a form that came too late, with the words that were written into it. */
+const unapplied = (form: Attempt['form'], values: Values, view: ProposalView): Problem | undefined => {
+  const stands: Values = fieldsOf(view)
+  const written = WRITTEN.map((field) => (values[field] === stands[field] ? undefined : values[field])).filter(Boolean)
+  if (written.length === 0 && view.status === (form === 'reject' ? 'rejected' : 'approved')) return undefined
+  const said = written.length > 0 ? ` You had written: ${written.join(' · ')}` : ''
+  return { text: `It was decided before, and what you sent was not applied.${said}` }
 }
 
 const FIELDS: Record<string, string> = { owner_name: 'owner', owner_id: 'owner', due_date: 'due', decided_by_id: 'decided_by' }

@@ -289,6 +289,26 @@ onEveryEngine((parley) => {
       expect(await told()).toHaveLength(2)
     })
 
+    test('and on the form, what of it was not applied: the other decision, and the words that were written', async () => {
+      const { proposal_id, resolve } = await proposed('action')
+      await done(resolve(proposal_id))
+      const headers = { cookie: await cookieOf(parley(), { role: 'person', name: 'Robin' }), 'hx-request': 'true' }
+      const send = async (fields: Record<string, string>) => {
+        const body = new URLSearchParams({ key: crypto.randomUUID(), ...fields })
+        const response = await parley().send(`/approvals/${proposal_id}`, { method: 'POST', headers, body })
+        const card = await response.text()
+        expect(card).toContain('data-card="done"')
+        return [response.status, /role="alert"[^>]*>(It was [^<]*)/.exec(card)?.[1]]
+      }
+      const said = 'It was decided before, and what you sent was not applied.'
+      expect(await send({ act: 'approve' })).toEqual([200, undefined])
+      expect(await send({ act: 'edit', title: ACTION.title, description: '' })).toEqual([200, undefined])
+      expect(await send({ act: 'reject', feedback: '' })).toEqual([409, said])
+      expect(await send({ act: 'reject', feedback: 'Not yet.' })).toEqual([409, `${said} You had written: Not yet.`])
+      const edited = { act: 'edit', title: 'The guide', description: '', feedback: 'Shorter.' }
+      expect(await send(edited)).toEqual([409, `${said} You had written: The guide · Shorter.`])
+    })
+
     test('a repeated key replays', async () => {
       const { proposal_id, resolve, told, doc } = await proposed('decision')
       const first = await done(resolve(proposal_id, { action: 'approve' }, { key: 'once' }))
