@@ -147,7 +147,11 @@ import { showKeys } from './shown-keys.js'
   if (inbox) {
     document.addEventListener('visibilitychange', follow)
     for (const name of ['online', 'reconnect']) addEventListener(name, follow)
-    document.addEventListener('htmx:finally:request', catchUp)
+    document.addEventListener('htmx:finally:request', ({ target, detail: { ctx } }) => {
+      // The words that came with a permission are sent, while its card stands until it is loaded again.
+      if (ctx.response?.status < 400 && target.matches?.('[data-card=open] form')) target.reset()
+      catchUp()
+    })
     follow()
   }
 

@@ -339,8 +339,10 @@ test('what an agent asks permission for stands first, and is answered there', ()
     await page.locator(`#approvals-link[data-waiting="${waiting}"]`).waitFor(SOON)
     await agents.ask(task_id, 'req-2', { tool_name: 'Bash', text: 'rm -r more' })
     const other = page.locator('#requests [data-card]', { hasText: 'rm -r more' })
+    await other.getByLabel('A word to the agent').fill('Only v2.')
     await other.getByRole('button', { name: 'Deny' }).press('Enter')
-    await other.getByText('Denied by Robin').waitFor(SOON)
+    await other.getByText('Denied by Robin: Only v2.').waitFor(SOON)
+    expect(await other.innerText()).not.toContain('What you had typed') // it was sent
     expect(await other.evaluate((card) => card === document.activeElement)).toBe(true) // though its button had the focus, and was disabled
     await agents.finish(task_id, { status: 'completed', answer: 'Done.' })
     expect(complaints).toEqual([])
