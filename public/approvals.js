@@ -8,6 +8,8 @@ import { showKeys } from './shown-keys.js'
   const [RETRY_MS, SILENT_MS, AT_ONCE] = [10_000, 40_000, 50]
   const $ = (id) => document.getElementById(id)
   const inbox = $('inbox')
+  const meeting = inbox?.dataset.meeting
+  const live = `/approvals/live${meeting ? `?meeting=${meeting}` : ''}`
   const bar = connectionBar()
   const cards = () => [...document.querySelectorAll('main [data-card]')]
   const isOpen = (card) => card.dataset.card === 'open'
@@ -19,7 +21,7 @@ import { showKeys } from './shown-keys.js'
   const asked = new Set() // ids of the cards that were loaded since then
 
   const differing = () => {
-    const { meeting, only } = inbox.dataset
+    const { only } = inbox.dataset
     const stale = cards().filter((card) => isOpen(card) !== waiting.has(card.id) && card.dataset.busy === undefined)
     const missing = only ? [] : [...waiting].filter(([id, { session }]) => !$(id) && (!meeting || meeting === session))
     return [...stale.map(({ id }) => id), ...missing.map(([id]) => id)]
@@ -111,7 +113,7 @@ import { showKeys } from './shown-keys.js'
   const follow = () => {
     leave()
     if (document.hidden) return
-    source = new EventSource('/approvals/live')
+    source = new EventSource(live)
     const onPing = () => {
       clearTimeout(silence)
       silence = setTimeout(onSilence, SILENT_MS) // the server sends something every 15 s
@@ -139,7 +141,7 @@ import { showKeys } from './shown-keys.js'
     bar.showLost()
     if (target.readyState !== EventSource.CLOSED) return // the browser tries again
     retry = setTimeout(follow, RETRY_MS)
-    const { status } = await fetch('/approvals/live', { method: 'HEAD' }).catch(() => ({})) // EventSource does not say it
+    const { status } = await fetch(live, { method: 'HEAD' }).catch(() => ({})) // EventSource does not say it
     if (target !== source || (status !== 401 && status !== 403)) return
     leave()
     bar.showRefused()

@@ -4,9 +4,9 @@ import { agoInWords, moment } from '../parts/time.ts'
 import { LinkButton } from '../ui/button.tsx'
 import type { AskedView } from './inbox-view.ts'
 
-/** What agents ask the person who reads this. A live page of all sessions puts a new one in its place; `live` is false on the page of one. */
-export const AskedList = ({ asked, now, live }: { asked: AskedView[]; now: number; live: boolean }) => (
-  <section id={live ? 'asked' : undefined} aria-labelledby="asked-title" hidden={asked.length === 0} className="mb-7">
+/** What agents ask the person who reads this. A live page puts a new one in its place. */
+export const AskedList = ({ asked, now }: { asked: AskedView[]; now: number }) => (
+  <section id="asked" aria-labelledby="asked-title" hidden={asked.length === 0} className="mb-7">
     <h2 id="asked-title" className="mb-1.5 text-[13.5px] font-medium">
       Questions to you
     </h2>

@@ -79,7 +79,7 @@ export const InboxPage = ({ asked, now, waiting, needy, today, outcomes, ...fram
         <AskedForItem key={asked.card.anchor} asked={asked} />
       ))}
     </ul>
-    <AskedList asked={asked} now={now} live={!frame.meeting} />
+    <AskedList asked={asked} now={now} />
     <div id="groups" className="inbox-list">
       {waiting.groups.map((group) => (
         <GroupSection key={group.session.id} group={group} />
@@ -93,7 +93,7 @@ export const InboxPage = ({ asked, now, waiting, needy, today, outcomes, ...fram
         <DecidedToday today={today} />
       </Empty>
     </div>
-    <Needy sessions={needy} live={!frame.meeting} />
+    <Needy sessions={needy} />
     <InboxMark meeting={frame.meeting?.id} />
   </InboxFrame>
 )
@@ -111,9 +111,9 @@ export const DecidedToday = ({ today: { approved, rejected } }: { today: Today }
   </p>
 )
 
-/** Sessions in which something went wrong that only a person sets right. `live`: a new one takes its place, of all sessions. */
-export const Needy = ({ sessions, live }: { sessions: NeedyView[]; live: boolean }) => (
-  <section id={live ? 'needy' : undefined} aria-labelledby="needy-title" hidden={sessions.length === 0} className="mt-6">
+/** Sessions in which something went wrong that only a person sets right. A live page puts a new one in its place. */
+export const Needy = ({ sessions }: { sessions: NeedyView[] }) => (
+  <section id="needy" aria-labelledby="needy-title" hidden={sessions.length === 0} className="mt-6">
     <h2 id="needy-title" className="mb-1.5 text-[13.5px] font-medium">
       Sessions that need a person
     </h2>

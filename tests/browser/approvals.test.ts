@@ -457,7 +457,7 @@ test.skipIf(!FULL)('an inbox that cannot follow says so until it can again, and 
     } finally {
       await proxy.close()
     }
-    await page.route('**/approvals/live', (route) => route.fulfill({ status: 401 }))
+    await page.route('**/approvals/live?*', (route) => route.fulfill({ status: 401 }))
     await page.goto(`/approvals?meeting=${id}`)
     await bar.getByText('You no longer have access to this page.').waitFor(SOON)
   }),

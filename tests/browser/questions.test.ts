@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright'
+import { INBOX } from '../../src/pages/approvals/waiting.ts'
 import { thatCanBeCut } from '../support/proxy.ts'
 import { violations } from '../support/axe.ts'
 import { FULL, shortOf } from '../support/full.ts'
@@ -194,11 +195,23 @@ test('what a person is asked stands in the inbox and in the header of that perso
       expect(await stranger.locator('#asked li').count()).toBe(0)
       await waitsFor(stranger, before)
     })
-    await page.goto(`/approvals?meeting=${there.path.split('/').at(-1)}`)
-    expect(await page.locator('[data-asked]').allInnerTexts()).toEqual([expect.stringContaining('And when?')])
-    await openLive(page, '/approvals')
+    const session = there.path.split('/').at(-1)!
+    await openLive(page, `/approvals?meeting=${session}`)
+    expect(await asked.allInnerTexts()).toEqual([expect.stringContaining('And when?')])
     await there.say(there.alex, 'Never mind.', { reply_to: second.message_id })
-    await asked.filter({ hasText: 'And when?' }).waitFor({ state: 'detached', ...SOON })
+    await page.getByText('Nothing waits for you').waitFor(SOON)
+    const third = await ask(there, 'Or never?')
+    await asked.filter({ hasText: 'Or never?' }).waitFor(SOON)
+    expect(await asked.count()).toBe(1) // none of another session
+    expect(await page.getByText('Nothing waits for you').isVisible()).toBe(false)
+    for (const { path } of [here, there])
+      await parley.services.database.query('insert into loops (session_id, suspected_at) values ($1, now())', [path.split('/').at(-1)])
+    parley.services.publishTopic(INBOX, Date.now()) // else it is looked at within 5 s
+    await page.locator(`#needy a[href="${there.path}"]`).waitFor(SOON)
+    expect(await page.locator('#needy li').count()).toBe(1)
+    await openLive(page, '/approvals')
+    await there.say(there.alex, 'Never mind.', { reply_to: third.message_id })
+    await asked.filter({ hasText: 'Or never?' }).waitFor({ state: 'detached', ...SOON })
     expect(await asked.getByRole('link', { name: 'Shipping the parser' }).getAttribute('href')).toBe(
       `${here.path}?around=${first.cursor}#m${first.cursor}`,
     )

@@ -16,14 +16,12 @@ import { partial } from '../live/partial.ts'
 interface Looked {
   proposals: WaitingProposal[]
   requests: PermissionView[]
-  needy: NeedyView[]
   today: { approved: number; rejected: number }
   now: number
 }
 
 /** By the ids of the elements that they replace. */
-export const inboxFragments = ({ proposals, requests, needy, today, now }: Looked): Record<string, string> => ({
-  needy: partial('#needy', 'outerMorph', renderToStaticMarkup(<Needy sessions={needy} live />)),
+export const inboxFragments = ({ proposals, requests, today, now }: Looked): Record<string, string> => ({
   today: partial('#today', 'outerMorph', renderToStaticMarkup(<DecidedToday today={today} />)),
   ...Object.fromEntries(
     proposals.map(({ id, created_at, expires_at }) => {
@@ -43,8 +41,17 @@ export const inboxFragments = ({ proposals, requests, needy, today, now }: Looke
   ),
 })
 
-/** The parts that are a person's own. */
-export const personalFragments = (asked: AskedView[], count: number, now: number): Record<string, string> => ({
+interface Read {
+  asked: AskedView[]
+  needy: NeedyView[]
+  /** How many wait in all. */
+  count: number
+  now: number
+}
+
+/** The parts that differ by who reads, and by the session that is shown. */
+export const readersFragments = ({ asked, needy, count, now }: Read): Record<string, string> => ({
   'approvals-link': approvalsLink(count),
-  asked: partial('#asked', 'outerMorph', renderToStaticMarkup(<AskedList asked={asked} now={now} live />)),
+  asked: partial('#asked', 'outerMorph', renderToStaticMarkup(<AskedList asked={asked} now={now} />)),
+  needy: partial('#needy', 'outerMorph', renderToStaticMarkup(<Needy sessions={needy} />)),
 })

@@ -9,15 +9,23 @@ import { requestsOf } from '../../stores/control/watched.ts'
 import { cardAnchor, permissionView } from '../agents/permission-view.ts'
 import { MOST_WAITING, readNeedy, todaysBegin } from './inbox-waiting.ts'
 import { hello, handOver, namedEvent, nothingAhead, PING, PING_MS, type Bytes, type Controller } from '../live/protocol.ts'
-import { inboxFragments, personalFragments } from './inbox-fragments.tsx'
+import type { NeedyView } from '../../../components/approvals/inbox-view.ts'
+import { inboxFragments, readersFragments } from './inbox-fragments.tsx'
 import { INBOX, type Waiting } from './waiting.ts'
 
 const EVERY_MS = 5_000 // for what moves no topic: loops, used-up wakes, the time that is left
 const COUNTING_MS = 1_000 // while an agent waits for permission, its seconds are counted down
 
-/** Whose page it is, and what is to be done when it has left. */
-interface Page {
+/** Who reads a page, and the one session that it shows. */
+interface Reader {
   person: string | undefined
+  meeting: string | undefined
+}
+
+/** `key`: the same for pages that show the same. `onEnd`: what is to be done when it has left. */
+interface Page {
+  reader: Reader
+  key: string
   onEnd: () => void
 }
 
@@ -27,14 +35,14 @@ export type InboxHub = ReturnType<typeof createInboxHub>
 export const createInboxHub = (services: Services, waiting: Waiting) => {
   const pages = new Map<Controller, Page>()
   let sent = '' // what waits, as all pages know it
-  const shown = new Map<string | undefined, Record<string, string>>() // of each person whose page is open: it is kept up to date only so long
+  const shown = new Map<string, Record<string, string>>() // by the key of pages that are open: it is kept up to date only so long
   let sentAt = 0
   let following = false
 
   const leave = (page: Controller) => {
     const left = pages.get(page)
     pages.delete(page)
-    if (left && ![...pages.values()].some(({ person }) => person === left.person)) shown.delete(left.person)
+    if (left && ![...pages.values()].some(({ key }) => key === left.key)) shown.delete(left.key)
     left?.onEnd()
   }
   const send = (bytes: Bytes, wanted: (page: Page) => boolean = () => true) => {
@@ -53,25 +61,26 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
       waiting.read(),
     ])
     const requests = (await requestsOf(database, named)).map((request) => permissionView(request, config.PERMISSION_WAIT))
-    const fragments = inboxFragments({ proposals, requests, needy, today, now: clock.now() })
+    const fragments = inboxFragments({ proposals, requests, today, now: clock.now() })
     const now = JSON.stringify({
       proposals: proposals.map(({ id, session_id }) => [id, session_id]),
       requests: named.map(({ id, session_id }) => [cardAnchor(id), session_id, id]),
     })
     if (now !== sent) send(namedEvent('waiting', (sent = now)))
-    for (const person of new Set([...pages.values()].map(({ person }) => person))) show(person, fragments)
+    for (const [key, reader] of new Map([...pages.values()].map(({ key, reader }) => [key, reader]))) show(key, reader, needy, fragments)
     return requests.length > 0
   }
 
-  const show = (person: string | undefined, shared: Record<string, string>) => {
-    const now: Record<string, string> = {
-      ...shared,
-      ...personalFragments(waiting.askedOf(person), waiting.countFor(person), services.clock.now()),
-    }
-    const before = shown.get(person) ?? {}
-    shown.set(person, now)
+  const show = (key: string, { person, meeting }: Reader, sessions: NeedyView[], shared: Record<string, string>) => {
+    const isHere = (id: string) => meeting === undefined || id === meeting
+    const asked = waiting.askedOf(person).filter(({ session }) => isHere(session.id))
+    const needy = sessions.filter(({ id }) => isHere(id))
+    const count = waiting.countFor(person)
+    const now = { ...shared, ...readersFragments({ asked, needy, count, now: services.clock.now() }) }
+    const before = shown.get(key) ?? {}
+    shown.set(key, now)
     const changed = Object.keys(now).filter((name) => now[name] !== before[name])
-    if (changed.length > 0) send(namedEvent('html', changed.map((name) => now[name]).join('')), (page) => page.person === person)
+    if (changed.length > 0) send(namedEvent('html', changed.map((name) => now[name]).join('')), (page) => page.key === key)
   }
 
   const follow = async () => {
@@ -101,16 +110,17 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
 
   return {
     /** The stream of a page that opens. `onEnd` is called once, when it is over. */
-    open(person: string | undefined, onEnd: () => void): ReadableStream<Bytes> {
+    open(reader: Reader, onEnd: () => void): ReadableStream<Bytes> {
+      const key = JSON.stringify([reader.person ?? null, reader.meeting ?? null])
       let mine: Controller
       return new ReadableStream<Bytes>(
         {
           start(controller) {
             mine = controller
-            pages.set(controller, { person, onEnd })
+            pages.set(controller, { reader, key, onEnd })
             controller.enqueue(hello())
             if (sent !== '') controller.enqueue(namedEvent('waiting', sent))
-            const before = shown.get(person)
+            const before = shown.get(key)
             if (before) controller.enqueue(namedEvent('html', Object.values(before).join('')))
             if (!following) void follow()
           },

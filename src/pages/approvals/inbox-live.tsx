@@ -1,6 +1,6 @@
 // What an open inbox asks for.
 //   GET /approvals/live                          server-sent events: `waiting` (the ids of what waits, with their sessions), `html` (parts to
-//                                                put into their places), `ping`
+//                                                put into their places), `ping`; with ?meeting=ID, questions and needs of that session
 //   GET /approvals/cards?proposal=ID&request=SESSION:ID   the cards of these, any number of each
 import { Hono, type MiddlewareHandler } from 'hono'
 import { renderToStaticMarkup } from 'react-dom/server'
@@ -37,7 +37,7 @@ const stream = (c: Http, { services }: Site, hub: InboxHub): Response => {
   const left = openStream(c, services)
   if (c.req.method === 'HEAD') return (left(), new Response(null, { headers: SSE_HEADERS }))
   c.env?.untimed?.()
-  const body = hub.open(actorOf(c, services), left)
+  const body = hub.open({ person: actorOf(c, services), meeting: c.req.query('meeting') || undefined }, left)
   return whileReadable(c, services, undefined, new Response(body, { headers: SSE_HEADERS }))
 }
 
