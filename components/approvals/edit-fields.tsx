@@ -1,4 +1,5 @@
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
+import { withLf } from '../../src/core/text/line-breaks.ts'
 import { FormField, type Problem } from '../forms/form-field.tsx'
 import { Label } from '../ui/label.tsx'
 import { Select } from '../ui/select.tsx'
@@ -95,8 +96,8 @@ const Choice = ({ id, name, label, defaultValue, problem, choices }: ChoiceProps
 /** What the fields hold before anybody has changed them. */
 export const valuesOf = ({ title, description, rationale, decidedBy, owner, due, priority }: ProposalView) => ({
   title,
-  description,
-  rationale,
+  description: withLf(description),
+  rationale: withLf(rationale),
   decided_by: decidedBy?.id ?? '',
   owner: owner ?? '',
   due: fieldMoment(due),

@@ -1,5 +1,6 @@
 // The fields of an item that an update changes, and who may change them.
 import { refuse } from '../core/errors.ts'
+import { withLf } from '../core/text/line-breaks.ts'
 import type { Context } from '../operations/context.ts'
 import type { Board } from '../stores/records/board.ts'
 import type { Item } from '../stores/records/items.ts'
@@ -37,9 +38,7 @@ export const changesOf = async (context: Context, board: Board, stored: Item, ed
     if (!isSame(person, stored.owner)) Object.assign(wanted, { owner: person, ownerId: person?.person_id ?? null })
   }
   const changed = Object.fromEntries(
-    Object.entries(wanted).filter(
-      ([field, value]) => value !== undefined && JSON.stringify(value) !== JSON.stringify(stored[field as 'title']),
-    ),
+    Object.entries(wanted).filter(([field, value]) => value !== undefined && compared(value) !== compared(stored[field as 'title'])),
   )
   const { holds, did, planned, mayTakeBack } = standing
   // A retry after a lost answer changes nothing more, and succeeds: whoever handed an item back has no say in it any longer.
@@ -50,6 +49,9 @@ export const changesOf = async (context: Context, board: Board, stored: Item, ed
     )
   return changed
 }
+
+// Another kind of line break alone is no change.
+const compared = (value: unknown) => JSON.stringify(typeof value === 'string' ? withLf(value) : value)
 
 // Compares two fields: jsonb keeps an object's in another order than ours, so that their texts differ.
 const isSame = (one: Item['owner'], other: Item['owner']) => one?.person_id === other?.person_id && one?.name === other?.name

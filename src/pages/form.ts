@@ -1,3 +1,4 @@
+import { withLf } from '../core/text/line-breaks.ts'
 import { bodyText, type Http } from '../doors/http/http.ts'
 
 const SMALL_FORM = 16 * 1024
@@ -6,9 +7,9 @@ export const LARGE_FORM = 256 * 1024 // 64 KiB of text take up to three times th
 /** The fields of a submitted form. */
 export const formOf = async (c: Http, limit = SMALL_FORM): Promise<URLSearchParams> => new URLSearchParams(await bodyText(c.req.raw, limit))
 
-/** The fields by name, with LF as line break, as in all texts here: browsers send each line break of a form as CR LF. */
+/** The fields by name. */
 export const valuesOf = (form: URLSearchParams): Record<string, string> =>
-  Object.fromEntries([...form].map(([name, value]) => [name, value.replaceAll('\r\n', '\n')]))
+  Object.fromEntries([...form].map(([name, value]) => [name, withLf(value)]))
 
 /** What a hidden field holds as JSON; undefined for a text that is none. */
 export const jsonOf = (text: string): unknown => {

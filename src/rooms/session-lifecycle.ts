@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
+import { withLf } from '../core/text/line-breaks.ts'
 import { NEEDS, needOf } from '../loops/store.ts'
 import { person } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
@@ -126,9 +127,9 @@ export const changeMetadata = async (context: Context, session: Session, input: 
   return { ...next, updated_at, changed: true }
 }
 
-// A form sends every line break as CRLF: that alone is no change.
+// Another kind of line break alone is no change.
 const changed = (requested: string | undefined, current: string) =>
-  requested === undefined || requested.replaceAll('\r\n', '\n') === current.replaceAll('\r\n', '\n') ? current : requested
+  requested === undefined || withLf(requested) === withLf(current) ? current : requested
 
 const assertMinimumInterval = ({ services: { config, clock } }: Context, { createdAt, updatedAt }: Session) => {
   if (config.METADATA_MIN_INTERVAL === 0 || updatedAt === createdAt) return

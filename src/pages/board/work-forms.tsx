@@ -6,6 +6,7 @@ import { planWork } from '../../board/plan-work.ts'
 import { updateWork } from '../../board/update-work.ts'
 import { refuse, type ErrorBody } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
+import { withLf } from '../../core/text/line-breaks.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { existingSession } from '../../rooms/preconditions.ts'
 import { boardNow } from '../../rooms/work/open-work.ts'
@@ -96,7 +97,8 @@ const FIELDS = ['title', 'description', 'priority', 'owner', 'paths'] as const
 
 // `was`: what the form began with. What nobody changed in it is not sent, so that it undoes nothing that others changed meanwhile.
 const startOf = (item: Item): Filled => {
-  const { title, description, priority } = item
+  const { title, priority } = item
+  const description = withLf(item.description)
   const start: Values = { title, description, priority, owner: item.owner?.name ?? '', paths: item.paths.join('\n') }
   return { values: { ...start, was: JSON.stringify([start, item.dependsOn]) }, waitsFor: item.dependsOn }
 }

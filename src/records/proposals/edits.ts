@@ -1,6 +1,7 @@
 // What an approver changes: validated with the rest of the proposal, and named by field.
 import type { z } from 'zod'
 import { refuse } from '../../core/errors.ts'
+import { withLf } from '../../core/text/line-breaks.ts'
 import { validationMessage } from '../../core/text/validation-messages.ts'
 import type { Context } from '../../operations/context.ts'
 import type { ProposalData } from '../../../db/records-schema.ts'
@@ -20,11 +21,8 @@ export const edited = async (
     type === 'action'
       ? await actionChanges(context, sessionId, parsed(EDITS.action, given))
       : await decisionChanges(context, sessionId, parsed(EDITS.decision, given))
-  const said = Object.entries(changes).filter(([, value]) => value !== undefined)
-  const fields = said
-    .map(([field]) => field)
-    .filter((field) => !same(data[field as keyof ProposalData], changes[field as keyof ProposalData]))
-  return { data: { ...data, ...Object.fromEntries(said) }, fields }
+  const changed = Object.entries(changes).filter(([field, value]) => value !== undefined && !same(data[field as keyof ProposalData], value))
+  return { data: { ...data, ...Object.fromEntries(changed) }, fields: changed.map(([field]) => field) }
 }
 
 const actionChanges = async (context: Context, sessionId: string, edits: ActionEdits): Promise<Partial<ProposalData>> => ({
@@ -45,10 +43,12 @@ const titleAnd = ({ title, description }: ActionEdits | DecisionEdits): Partial<
   ...(description !== undefined && { description: description?.trim() ? description : null }),
 })
 
-// jsonb keeps an object's keys in an order of its own: a person is the same by id and name.
+// jsonb keeps an object's keys in an order of its own: a person is the same by id and name. A text is, with whichever line breaks.
 const same = (before: unknown, after: unknown): boolean => keyed(before) === keyed(after)
-const keyed = (value: unknown) =>
-  JSON.stringify(value ?? null, value !== null && typeof value === 'object' ? Object.keys(value).toSorted() : undefined)
+const keyed = (value: unknown) => {
+  if (typeof value === 'string') return JSON.stringify(withLf(value))
+  return JSON.stringify(value ?? null, value !== null && typeof value === 'object' ? Object.keys(value).toSorted() : undefined)
+}
 
 const parsed = <Schema extends z.ZodType>(schema: Schema, given: unknown): z.output<Schema> => {
   const { success, data, error } = schema.safeParse(given, { error: messageOf })

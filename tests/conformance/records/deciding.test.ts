@@ -194,6 +194,20 @@ onEveryEngine((parley) => {
       expect(row.edited).toEqual([])
     })
 
+    test('line breaks of another kind are no change, on the form neither', async () => {
+      const [text, sent] = ['one\r\ntwo', 'one\ntwo']
+      const called = await proposed('action', { description: text })
+      const edits = { title: 'Shorter', description: sent }
+      const row = (await done(called.resolve(called.proposal_id, { action: 'approve', edits }))).proposal
+      expect([row.edited, row.data.description]).toEqual([['title'], text])
+      const { proposal_id, proposal } = await proposed('decision', { description: text, rationale: text })
+      const headers = { cookie: await cookieOf(parley(), { role: 'person', name: 'Robin' }) }
+      const body = new URLSearchParams({ act: 'edit', title: 'Shorter', description: text, rationale: text, decided_by: '' })
+      expect((await parley().send(`/approvals/${proposal_id}`, { method: 'POST', headers, body })).status).toBe(303)
+      const { edited, data } = await proposal(proposal_id)
+      expect([edited, data.description, data.rationale]).toEqual([['title'], text, text])
+    })
+
     test('an owner is emptied by either name, and a priority falls back', async () => {
       for (const edits of [{ owner_id: null }, { owner_name: null }]) {
         const { proposal_id, resolve } = await proposed('action', { owner_name: 'Cleo', priority: 'high' })
