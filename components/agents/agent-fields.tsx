@@ -73,8 +73,8 @@ export const LimitsFields = ({ values, problem }: FieldsProps) => (
       label="Limit, in US dollars"
       hint="For this session and all below it. Past it prompts wait. Agents that tell no costs, such as Codex, count nothing. Empty leaves it as it is."
       type="number"
-      min={0.01}
-      step={0.01}
+      min={0}
+      step="any"
       defaultValue={values.max_usd}
       problem={problem}
       className="w-32"

@@ -519,6 +519,11 @@ test('a person changes what the agent may, stops it and starts it again', () =>
     await page.click('#dialog [data-act]')
     await page.locator('#agent', { hasText: 'bypassPermissionsmay do anything' }).waitFor(SOON)
     await page.locator('#agent', { hasText: 'may use $2.50' }).waitFor(SOON)
+    await parley.services.database.query('update agents set max_usd = 0.005 where session_id = $1', [session]) // as the API allows it
+    await choose('What the agent may…')
+    await page.selectOption('#dialog [name=permission_mode]', 'acceptEdits')
+    await page.click('#dialog [data-act]')
+    await page.locator('#agent', { hasText: 'acceptEdits' }).waitFor(SOON)
     await choose('Stop the agent…')
     await page.click('#dialog [data-act]')
     await page.locator('#agent', { hasText: 'Its agent is stopped' }).waitFor(SOON)
