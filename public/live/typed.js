@@ -43,8 +43,11 @@ export const keepAdded = () => {
   document.addEventListener('htmx:before:swap', ({ detail: { ctx, tasks } }) => {
     const { sent } = ctx
     const typed = fieldOf(ctx)?.value
-    const next = typed !== sent && tasks.find(({ target }) => target === ctx.target)?.fragment.querySelector('textarea')
-    if (!next) return
+    const next = tasks.find(({ target }) => target === ctx.target)?.fragment.querySelector('textarea')
+    if (typed === undefined || !next) return
+    const at = document.activeElement
+    if (at.matches('input, textarea, select') && !ctx.target.contains(at)) next.autofocus = false // who types elsewhere by now goes on there
+    if (typed === sent) return
     if (next.value === '') next.value = withoutSent(typed, sent)
     else next.value = typed.includes(sent) ? typed : `${sent}\n\n${typed}`.trim()
   })
