@@ -70,10 +70,14 @@ const postMessage: Command = {
 
 const news = (room: Room, whose: string, after: number) => conversation(room, after).filter((event) => isNewsTo(whose, event)).length
 
-// Nothing is posted: what was said since is handed over.
+// Nothing is posted: what others said since is handed over.
 const crossed = ({ room, self, speaker }: Known, since: number): Verdict => ({
   refuses: 'unread',
-  details: { unread: news(room, speaker.whose, since), messages: rowsOf(conversation(room, since)), has_more: false },
+  details: {
+    unread: news(room, speaker.whose, since),
+    messages: rowsOf(conversation(room, since).filter(({ whose }) => whose !== speaker.whose)),
+    has_more: false,
+  },
   after({ next_cursor }) {
     const skips = self && conversation(room, self.delivered).some((event) => event.sequence <= since && event.whose !== self.handle)
     if (self && !skips) deliver(self, next_cursor, since)
