@@ -118,7 +118,10 @@ const beginningsIn = <Row extends object>(row: Row, most: number): { begun: Row;
     const beginning = (value: unknown): unknown => {
       values++
       if (typeof value !== 'object' || value === null) return value
-      if (Array.isArray(value)) return firstOf(value, (n) => n === 0 || values < most / 2, beginning)
+      if (Array.isArray(value)) {
+        const from = values
+        return firstOf(value, (n) => n === 0 || (values < most && values - from < most / 2), beginning)
+      }
       const fields = Object.entries(value)
       const first = firstOf(
         fields,

@@ -123,7 +123,9 @@ const documentParts = (doc: string): string[] => {
     return quoted(texts.filter(Boolean).join('\n\n'), room, WHOLE_DOC)
   }
   const concluded = conclusionIn(doc)
-  const conclusion = pick(({ from }) => from === concluded?.from, CONCLUSION)
+  const conclusion =
+    pick(({ from }) => from === concluded?.from, CONCLUSION) || // behind more sections than have a name
+    quoted(concluded ? lines.slice(concluded.next, concluded.to).join('\n').trim() : '', CONCLUSION, WHOLE_DOC)
   const decisions = pick(({ section }) => DECISIONS.test(section), PICKED)
   const open = pick(({ section }) => OPEN.test(section), PICKED)
   const rest = sections.filter((one) => !taken.has(one)).map(({ from, body }) => lines.slice(from, body).join('\n').trim())

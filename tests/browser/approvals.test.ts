@@ -209,7 +209,7 @@ test('without script the same forms decide, and the inbox keeps what was decided
     await card(page, gone).getByLabel('Title').fill('Freeze no tokens')
     await card(page, gone).getByRole('button', { name: 'Approve with changes' }).click()
     expect(await card(page, gone).innerText()).toContain('Approved by Robin') // it was decided before: what became of it, and of the words
-    expect(await card(page, gone).getByRole('alert').innerText()).toContain('You had written: Freeze no tokens')
+    expect(await card(page, gone).getByRole('alert').innerText()).toContain('You had sent: Freeze no tokens')
     expect((await stateOf(gone)).data.title).toBe('Freeze the tokens')
     expect(complaints.splice(0)).toEqual([expect.stringContaining('409')])
 
@@ -390,7 +390,7 @@ test('what is sent after somebody else was faster is said on the card, which kee
       await route.continue()
     })
     await card(page, first).getByRole('button', { name: 'Send rejection' }).click()
-    const said = 'It was decided before, and what you sent was not applied. You had written: Not while plugins need it.'
+    const said = 'It was decided before, and what you sent was not applied. You had sent: Not while plugins need it.'
     await card(page, first).locator('[role=alert]:visible').getByText(said, { exact: true }).waitFor(SOON)
     await hasFocus(page, first)
     await decide(second, { action: 'approve' })
@@ -598,7 +598,7 @@ test.skipIf(!FULL)(
       })
       await typeInto(late)
       await card(page, late).getByText('Send rejection').click()
-      await card(page, late).getByText('You had written: Not while plugins need it.').waitFor(SOON)
+      await card(page, late).getByText('You had sent: Not while plugins need it.').waitFor(SOON)
       expect(await card(page, late).innerText()).not.toContain('What you had typed')
       expect(complaints.filter((text) => !text.includes('409'))).toEqual([])
     }),

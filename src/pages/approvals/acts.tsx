@@ -103,12 +103,13 @@ const answer = async (c: Http, site: Site, id: string, form: Attempt['form'], va
 
 const WRITTEN = ['title', 'description', 'rationale', 'owner', 'due', 'feedback'] as const
 
-/** What is lost of a form that came too late, with the words that were written into it. */
+/** What is lost of a form that came too late, with the words in it that the proposal has not. */
 const unapplied = (form: Attempt['form'], values: Values, view: ProposalView): Problem | undefined => {
   const stands: Values = fieldsOf(view)
   const written = WRITTEN.map((field) => (values[field] === stands[field] ? undefined : values[field])).filter(Boolean)
-  if (written.length === 0 && view.status === (form === 'reject' ? 'rejected' : 'approved')) return undefined
-  const said = written.length > 0 ? ` You had written: ${written.join(' · ')}` : ''
+  const isSame = form !== 'edit' && view.status === (form === 'reject' ? 'rejected' : 'approved')
+  if (written.length === 0 && isSame) return undefined
+  const said = written.length > 0 ? ` You had sent: ${written.join(' · ')}` : ''
   return { text: `It was decided before, and what you sent was not applied.${said}` }
 }
 

@@ -22,11 +22,18 @@ interface Reader {
   meeting: string | undefined
 }
 
-/** `key`: the same for pages that show the same. `onEnd`: what is to be done when it has left. */
+/** `onEnd`: what is to be done when it has left. */
 interface Page {
-  reader: Reader
-  key: string
+  group: Group
   onEnd: () => void
+}
+
+/** The pages of one reader and session, which show the same: `shown`, once it has been read. */
+interface Group {
+  key: string
+  reader: Reader
+  pages: Set<Controller>
+  shown: Record<string, string> | undefined
 }
 
 export type InboxHub = ReturnType<typeof createInboxHub>
@@ -35,19 +42,20 @@ export type InboxHub = ReturnType<typeof createInboxHub>
 export const createInboxHub = (services: Services, waiting: Waiting) => {
   const pages = new Map<Controller, Page>()
   let sent = '' // what waits, as all pages know it
-  const shown = new Map<string, Record<string, string>>() // by the key of pages that are open: it is kept up to date only so long
+  const groups = new Map<string, Group>()
   let sentAt = 0
   let following = false
 
   const leave = (page: Controller) => {
     const left = pages.get(page)
-    pages.delete(page)
-    if (left && ![...pages.values()].some(({ key }) => key === left.key)) shown.delete(left.key)
-    left?.onEnd()
+    if (!left || !pages.delete(page)) return
+    left.group.pages.delete(page)
+    if (left.group.pages.size === 0) groups.delete(left.group.key)
+    left.onEnd()
   }
-  const send = (bytes: Bytes, wanted: (page: Page) => boolean = () => true) => {
+  const send = (bytes: Bytes, to: Iterable<Controller> = pages.keys()) => {
     sentAt = performance.now()
-    for (const [controller] of [...pages].filter(([, page]) => wanted(page))) if (!handOver(controller, bytes, services)) leave(controller)
+    for (const controller of to) if (!handOver(controller, bytes, services)) leave(controller)
   }
 
   /** Reads what waits, and sends what changed. True while an agent waits for permission, whose seconds are counted down. */
@@ -67,20 +75,38 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
       requests: named.map(({ id, session_id }) => [cardAnchor(id), session_id, id]),
     })
     if (now !== sent) send(namedEvent('waiting', (sent = now)))
-    for (const [key, reader] of new Map([...pages.values()].map(({ key, reader }) => [key, reader]))) show(key, reader, needy, fragments)
+    const own = ownParts(needy)
+    for (const group of groups.values()) show(group, { ...fragments, ...own(group.reader) })
     return requests.length > 0
   }
 
-  const show = (key: string, { person, meeting }: Reader, sessions: NeedyView[], shared: Record<string, string>) => {
+  // Readers may name any session: what is the same for many, mostly nothing, is rendered once.
+  const ownParts = (sessions: NeedyView[]) => {
+    const rendered = new Map<string, Record<string, string>>()
+    return (reader: Reader): Record<string, string> => {
+      const read = partsOf(reader, sessions)
+      const key = JSON.stringify([
+        read.asked.map(({ session, sequence }) => [session.id, sequence]),
+        read.needy.map(({ id }) => id),
+        read.count,
+      ])
+      const parts = rendered.get(key) ?? readersFragments({ ...read, now: services.clock.now() })
+      rendered.set(key, parts)
+      return parts
+    }
+  }
+
+  const partsOf = ({ person, meeting }: Reader, sessions: NeedyView[]) => {
     const isHere = (id: string) => meeting === undefined || id === meeting
     const asked = waiting.askedOf(person).filter(({ session }) => isHere(session.id))
-    const needy = sessions.filter(({ id }) => isHere(id))
-    const count = waiting.countFor(person)
-    const now = { ...shared, ...readersFragments({ asked, needy, count, now: services.clock.now() }) }
-    const before = shown.get(key) ?? {}
-    shown.set(key, now)
+    return { asked, needy: sessions.filter(({ id }) => isHere(id)), count: waiting.countFor(person) }
+  }
+
+  const show = (group: Group, now: Record<string, string>) => {
+    const before = group.shown ?? {}
+    group.shown = now
     const changed = Object.keys(now).filter((name) => now[name] !== before[name])
-    if (changed.length > 0) send(namedEvent('html', changed.map((name) => now[name]).join('')), (page) => page.key === key)
+    if (changed.length > 0) send(namedEvent('html', changed.map((name) => now[name]).join('')), group.pages)
   }
 
   const follow = async () => {
@@ -101,7 +127,6 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
     }
     following = false
     sent = ''
-    shown.clear()
     for (const page of pages.keys()) {
       page.close()
       leave(page)
@@ -117,11 +142,13 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
         {
           start(controller) {
             mine = controller
-            pages.set(controller, { reader, key, onEnd })
+            const group = groups.get(key) ?? { key, reader, pages: new Set(), shown: undefined }
+            groups.set(key, group)
+            group.pages.add(controller)
+            pages.set(controller, { group, onEnd })
             controller.enqueue(hello())
             if (sent !== '') controller.enqueue(namedEvent('waiting', sent))
-            const before = shown.get(key)
-            if (before) controller.enqueue(namedEvent('html', Object.values(before).join('')))
+            if (group.shown) controller.enqueue(namedEvent('html', Object.values(group.shown).join('')))
             if (!following) void follow()
           },
           cancel: () => leave(mine),

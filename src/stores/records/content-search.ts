@@ -44,7 +44,8 @@ const TABLES: Record<ContentType, { from: SQL; session: SQL; at: SQL; which: SQL
   decision: { from: sql`decisions`, session: sql`session_id`, at: sql`at`, which: sql`true` },
 }
 const TEXT = sql`(title || ' ' || description)`
-// Likeness takes milliseconds for each of the long ones; what stands further back still counts as it was asked for.
+// Likeness takes milliseconds for each of the long ones. What stands further back counts as it was asked for, and a little where it is alike.
+const FURTHER_BACK = 0.3
 const TEXT_BEGINNING = sql`left(${TEXT}, 2000)`
 
 interface Tier {
@@ -90,7 +91,7 @@ export const inTexts = (search: Search): SQL => {
       { condition: hasAllWords(TEXT, query), most: CANDIDATES.texts },
       { condition: hasNearlyAllWords(TEXT, query) ?? alike(query, TEXT), most: CANDIDATES.texts },
     ],
-    sql`greatest(${asAsked(sql`title`)}, ${sql.raw(String(IN_TEXT))} * greatest(word_similarity(${query}, ${TEXT_BEGINNING}), ${asAsked(TEXT)}))`,
+    sql`greatest(${asAsked(sql`title`)}, ${sql.raw(String(IN_TEXT))} * greatest(word_similarity(${query}, ${TEXT_BEGINNING}), ${asAsked(TEXT)}, ${sql.raw(String(FURTHER_BACK))}))`,
   )
 }
 

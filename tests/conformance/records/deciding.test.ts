@@ -316,11 +316,11 @@ onEveryEngine((parley) => {
       }
       const said = 'It was decided before, and what you sent was not applied.'
       expect(await send({ act: 'approve' })).toEqual([200, undefined])
-      expect(await send({ act: 'edit', title: ACTION.title, description: '' })).toEqual([200, undefined])
+      expect(await send({ act: 'edit', title: ACTION.title, description: '', priority: 'high' })).toEqual([409, said])
       expect(await send({ act: 'reject', feedback: '' })).toEqual([409, said])
-      expect(await send({ act: 'reject', feedback: 'Not yet.' })).toEqual([409, `${said} You had written: Not yet.`])
+      expect(await send({ act: 'reject', feedback: 'Not yet.' })).toEqual([409, `${said} You had sent: Not yet.`])
       const edited = { act: 'edit', title: 'The guide', description: '', feedback: 'Shorter.' }
-      expect(await send(edited)).toEqual([409, `${said} You had written: The guide · Shorter.`])
+      expect(await send(edited)).toEqual([409, `${said} You had sent: The guide · Shorter.`])
     })
 
     test('a repeated key replays', async () => {
