@@ -10,12 +10,12 @@ export const keepTyped = (live) => {
     if (card) typed.set(card.id, { ...typed.get(card.id), [target.name]: target.value })
   })
   document.addEventListener('htmx:before:request', ({ target, detail: { ctx } }) => {
-    ctx.card = target.closest('[data-card]')?.id
-    ctx.typed = typed.get(ctx.card)
-    typed.delete(ctx.card)
+    const id = target.closest('[data-card]')?.id
+    const fields = typed.get(id)
+    if (typed.delete(id)) ctx.restore = () => typed.set(id, { ...fields, ...typed.get(id) })
   })
   document.addEventListener('htmx:finally:request', ({ detail: { ctx } }) => {
-    if (ctx.typed && !(ctx.response?.status < 400)) typed.set(ctx.card, { ...ctx.typed, ...typed.get(ctx.card) })
+    if (!(ctx.response?.status < 400)) ctx.restore?.()
   })
   live?.addEventListener('htmx:sse:after:message', () => {
     for (const [id, fields] of typed) {
@@ -35,8 +35,8 @@ export const keepAdded = () => {
     sourceElement === target && target?.matches?.('form') ? target.querySelector('textarea') : undefined
 
   const withoutSent = (typed, sent) => {
-    if (typed.startsWith(sent)) return typed.slice(sent.length).trimStart()
-    return typed.endsWith(sent) ? typed.slice(0, -sent.length).trimEnd() : typed
+    if (typed.startsWith(sent)) return typed.slice(sent.length).trim()
+    return typed.endsWith(sent) ? typed.slice(0, -sent.length).trim() : typed
   }
 
   document.addEventListener('htmx:before:request', ({ detail: { ctx } }) => void (ctx.sent = fieldOf(ctx)?.value))
@@ -45,8 +45,8 @@ export const keepAdded = () => {
     const typed = fieldOf(ctx)?.value
     const next = tasks.find(({ target }) => target === ctx.target)?.fragment.querySelector('textarea')
     if (typed === undefined || !next) return
-    const at = document.activeElement
-    if (at.matches('input, textarea, select') && !ctx.target.contains(at)) next.autofocus = false // who types elsewhere by now goes on there
+    const { form } = document.activeElement
+    if (form && form !== ctx.target) next.autofocus = false // who is in another form by now stays there
     if (typed === sent) return
     if (next.value === '') next.value = withoutSent(typed, sent)
     else next.value = typed.includes(sent) ? typed : `${sent}\n\n${typed}`.trim()

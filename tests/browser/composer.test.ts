@@ -66,7 +66,7 @@ test('whoever types elsewhere by the time that a message is posted goes on there
   usingAsRobin(WIDE, async (page, complaints) => {
     const { at } = await meeting('Where is it?')
     await page.goto(at)
-    await page.evaluate(() => document.querySelector('main')!.append(Object.assign(document.createElement('input'), { id: 'elsewhere' })))
+    await page.evaluate(() => document.querySelector('main')!.insertAdjacentHTML('beforeend', '<form><input id="elsewhere"></form>'))
     await page.route(`**${at}/messages`, async (route) => {
       const response = await route.fetch()
       await page.locator('#elsewhere').focus()
