@@ -44,11 +44,8 @@ export const keepAdded = () => {
     const { sent } = ctx
     const typed = fieldOf(ctx)?.value
     const next = tasks.find(({ target }) => target === ctx.target)?.fragment.querySelector('textarea')
-    if (typed === undefined || !next) return
-    const { form } = document.activeElement
-    if (form && form !== ctx.target) next.autofocus = false // who is in another form by now stays there
-    if (typed === sent) return
-    if (next.value === '') next.value = withoutSent(typed, sent)
+    if (typed === undefined || typed === sent || !next) return
+    if (!next.value) next.value = withoutSent(typed, sent)
     else next.value = typed.includes(sent) ? typed : `${sent}\n\n${typed}`.trim()
   })
 }

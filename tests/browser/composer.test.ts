@@ -62,23 +62,6 @@ test('whoever sends something while they read further up sees it arrive, and it 
     expect(complaints).toEqual([])
   }))
 
-test('whoever types elsewhere by the time that a message is posted goes on there', () =>
-  usingAsRobin(WIDE, async (page, complaints) => {
-    const { at } = await meeting('Where is it?')
-    await page.goto(at)
-    await page.evaluate(() => document.querySelector('main')!.insertAdjacentHTML('beforeend', '<form><input id="elsewhere"></form>'))
-    await page.route(`**${at}/messages`, async (route) => {
-      const response = await route.fetch()
-      await page.locator('#elsewhere').focus()
-      await route.fulfill({ response })
-    })
-    await message(page).fill('Here it is.')
-    await message(page).press('Control+Enter')
-    await page.locator('#message:placeholder-shown').waitFor()
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe('elsewhere')
-    expect(complaints).toEqual([])
-  }))
-
 describe.each([
   ['wide', WIDE],
   ['a phone', MOBILE],
