@@ -18,7 +18,7 @@ export interface SessionSubject extends Subject<Session> {
   isSession: true
 }
 
-/** What is said of a session that is not there, wherever one is named: one that the caller may not know of is answered the same. */
+/** The refusal of a session that is not there, wherever one is named: a session that the caller may not know of is answered the same. */
 export const NO_SUCH_SESSION =
   'There is no such session. Check the session_id: its page has it in the address, and list_sessions lists it, if you have that tool.'
 

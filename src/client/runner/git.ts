@@ -33,7 +33,7 @@ export const gitIn = (env: Environment, withinMs = WITHIN_MS, checkoutWithinMs =
         reject(new GitFailed(whyNot(error, err, timeout)))
       })
     })
-  // Those of the worktree that is to be removed may be its own.
+  // A worktree that is to be removed may have settings of its own.
   const settings = async (folder: string) => {
     const inside = await run(folder, LISTING)
     if (!namesProgram(inside)) return []

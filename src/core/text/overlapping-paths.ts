@@ -39,7 +39,7 @@ export const overlappingOnes = <One extends { path: string }>(ones: readonly One
   }
 }
 
-// Those of many patterns whose leading names are not parted from another's: the one's begin with all of the other's.
+// The patterns that may overlap another: the leading names of the one begin with all of the other's.
 const nearby = <Each extends Pattern>(patterns: readonly Each[]) => {
   const byLead = Map.groupBy(patterns, ({ lead }) => lead)
   const leads = [...byLead.keys()].sort()

@@ -51,7 +51,7 @@ export const errorAnswer = (error: ErrorBody, headers: Record<string, string> = 
   return json(body, STATUS[error.code], all)
 }
 
-/** What a path answers to every other method than these. */
+/** The answer of a path to every other method than these. */
 export const methodNotAllowed = (allowed: string[]) => {
   const allow = allowed.includes('GET') ? [...allowed, 'HEAD'] : allowed
   return errorAnswer(

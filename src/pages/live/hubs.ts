@@ -36,7 +36,7 @@ export const createHubs = ({ services, eventKinds: kinds, waiting }: Pick<Site, 
     return made
   }
 
-  // What cannot be shown of one session keeps no other from its pages, and is logged once for as long as it lasts.
+  // A session that cannot be shown keeps no other from its pages; its failure is logged once for as long as it lasts.
   const update = (row: SessionWithDoc, teams: RosterRow[], agent: AgentRows) => {
     const hub = open.get(row.session.id)
     if (!hub) return

@@ -12,7 +12,7 @@ interface Call {
   /** The protocol's: read, edit, execute, other and so on. Empty: the agent has said none. */
   kind: string
   input: Json
-  /** That it names, in all its stages. */
+  /** The paths that the call names, in all its stages. */
   paths: Set<string>
   reported: boolean
 }
