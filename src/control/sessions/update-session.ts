@@ -21,11 +21,12 @@ import { wholeAnswer, wholeSession } from './get-session.ts'
 import { refuseRenaming } from './may-rename.ts'
 
 const FIELDS = ['title', 'description', 'status', 'permission_mode', 'max_usd'] as const
+const ONLY_WHILE_OPEN = FIELDS.filter((field) => field !== 'max_usd') // a concluded root still holds back, or lets on, what goes on below it
 const status = z.enum(['idle', 'running', 'completed', 'failed'])
 
 /** At least one field must be given (400). A title and description leave the event that a team's change leaves, the others a runtime event
  *  `session_updated`; what is as it was leaves none. 409 for `running` without a task and a session without an agent; 403 for max_usd with a
- *  key, for a raise of permission with an agent's key, and in an archived session; titles of a concluded one do not change either. */
+ *  key, for a raise of permission with an agent's key, in an archived session, and in a concluded one for all but max_usd. */
 export const updateSession = op({
   name: 'update_session',
   summary: "Change a session's title or description, its agent's status, or what the agent may do from its next task on.",
@@ -55,6 +56,7 @@ export const updateSession = op({
     if (FIELDS.every((field) => input[field] === undefined))
       refuse('invalid_request', `At least one field must be provided: ${FIELDS.join(', ')}.`, { field: 'title' })
     refuseArchived(session)
+    if (ONLY_WHILE_OPEN.some((field) => input[field] !== undefined)) stillOpen(session)
     if (input.title !== undefined || input.description !== undefined) await rename(context, session, input)
     const changes = {
       ...(input.status !== undefined && (await toStatus(context, session, input.status))),
@@ -86,7 +88,7 @@ interface Named {
 }
 
 const rename = async (context: Context, session: Session, { title, description, reason }: Named) => {
-  await refuseRenaming(context, stillOpen(session))
+  await refuseRenaming(context, session)
   await changeMetadata(context, session, { title, description, reason: reason ?? `set by ${nameOf(context.caller)}` })
 }
 

@@ -251,10 +251,11 @@ throughEveryDoor((call, parley) => {
       expect((await shown()).title).toBe('T')
     })
 
-    test('a concluded session keeps its title', async () => {
+    test('a concluded session stays as it is', async () => {
       const { id, update, made, as } = await working()
       await done(call('conclude_session', { session_id: id, summary_section: 'Done.' }, { ...as, team: made.team_id }))
-      await refused(update({ title: 'Another' }), 'session_closed')
+      for (const input of [{ title: 'Another' }, { status: 'completed' }, { permission_mode: 'plan' }])
+        await refused(update(input), 'session_closed')
     })
 
     test('sent again with the same key, it is applied once', async () => {
