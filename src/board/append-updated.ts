@@ -34,6 +34,8 @@ export const appendUpdated = async (
   const fields = Object.keys(changes).filter((field) => !NOT_IN_EVENT.includes(field))
   if (fields.length > 0)
     await noteWork(context, session.id, 'work_edited', item, { fields: fields.map((field) => WIRE[field as keyof Item] ?? field) })
+  const noted = notedOf(changes, move)
+  if (Object.keys(noted).length > 0) await noteWork(context, session.id, 'work_noted', item, noted)
   if (move === 'done' || move === 'dropped')
     return appendOver(
       context,
@@ -42,9 +44,16 @@ export const appendUpdated = async (
       { ...item, note: edits.note || null, result: (edits.result ?? stored.result) || null },
       { ready: newlyReady(before, after), holder: row.claimedTeamId },
     )
-  if (move) return appendBack(context, session, { ...item, row }, move, edits.note)
-  const { note, result } = changes
-  if (note || result) await noteWork(context, session.id, 'work_noted', item, { ...(note && { note }), ...(result && { result }) })
+  if (move) await appendBack(context, session, { ...item, row }, move, edits.note)
+}
+
+// Which of the two texts the event of a move carries itself.
+const TOLD_BY: Record<Move, 'note' | 'result'> = { done: 'result', dropped: 'note', handed_back: 'note', taken_back: 'note' }
+
+// null: it was removed.
+const notedOf = (changes: Partial<Item>, move: Move | undefined): { note?: string | null; result?: string | null } => {
+  const fields = (['note', 'result'] as const).filter((field) => field in changes && !(move && TOLD_BY[move] === field))
+  return Object.fromEntries(fields.map((field) => [field, changes[field] ?? null]))
 }
 
 // An item that is opened again after it was done or dropped is reported as released too, although nobody held it.

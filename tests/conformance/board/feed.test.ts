@@ -68,10 +68,12 @@ onEveryEngine((parley) => {
     await update(bea, item, { result: 'A third of it.' })
     for (const owner of [alex.team, alex.handle]) await update(bea, item, { owner })
     await update(bea, item, { result: 'A third of it.', owner: alex.team }) // says nothing new
+    await update(bea, item, { note: '' })
+    await update(bea, item, { status: 'done', note: 'See the branch.', result: 'All of it.' }) // whose event has the result alone
     const told = (events: any[]) => events.filter(({ type }) => type === 'runtime').map(({ content }) => content)
     expect(told(await feedOf(bea))).toEqual([])
     expect((await done(bea('peek'))).unread).toBe(0)
-    expect((await done(bea('get_history'))).messages.map(({ event }: any) => event)).toEqual(['team_joined', 'work_planned'])
+    expect((await done(bea('get_history'))).messages.map(({ event }: any) => event)).toEqual(['team_joined', 'work_planned', 'work_done'])
     expect(told(await feedOf(bea, { include_trace: true }))).toMatchObject([
       {
         event: 'work_claimed',
@@ -84,8 +86,10 @@ onEveryEngine((parley) => {
       { event: 'work_noted', note: 'Half of it.' },
       { event: 'work_noted', result: 'A third of it.' },
       { event: 'work_edited', fields: ['owner'] },
+      { event: 'work_noted', note: null },
+      { event: 'work_noted', note: 'See the branch.' },
     ])
-    expect((await workEvents(parley(), id)).length).toBe(6)
+    expect((await workEvents(parley(), id)).length).toBe(9)
   })
 
   test('the fields of each kind are listed as answers have them', async () => {

@@ -127,14 +127,16 @@ const told = (
   room: Room,
 ) => {
   // prettier-ignore
-  const { note = null, result = null, ...fields } = changes
+  const { note, result, ...fields } = changes
   const about = { item_id: item.id, title: item.title, by: speaker.name }
   if (Object.keys(fields).length > 0) noteWork(room, 'work_edited', item, speaker)
+  if ((note !== undefined && (!move || move === 'done')) || (result !== undefined && move !== 'done'))
+    noteWork(room, 'work_noted', item, speaker)
   if (move === 'done' || move === 'dropped') {
     const said = move === 'done' ? { result: item.result } : { note: input.note || null }
     tell(room, `work_${move}`, speaker.whose, { ...about, ...said, ready: ready.map(({ id, title }) => ({ item_id: id, title })) })
   } else if (move) {
     const to = move === 'taken_back' && before.holder && { to: [before.holder] }
     tell(room, 'work_released', speaker.whose, { ...about, team_id: before.holder, reason: move, note: input.note || null, ...to })
-  } else if (note || result) noteWork(room, 'work_noted', item, speaker)
+  }
 }
