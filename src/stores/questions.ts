@@ -27,11 +27,13 @@ const HEAD = 'id, sequence, author, author_name as team, posted_by_team_id'
 /** How many questions are read at a time. */
 export const MOST_QUESTIONS = 1_000
 
-/** The newest 1,000 questions of a session, the newest first. */
+/** The newest 1,000 questions of a session, the newest first. A prompt whose task was ended without an answer is none any more. */
 export const newestQuestions = ({ query }: Queries, sessionId: string): Promise<Question[]> =>
   query(
     `select ${HEAD}, to_team_ids as "to", content->'to_people' as to_people from events
-     where session_id = $1 and to_team_ids is not null and expects_reply order by sequence desc limit ${MOST_QUESTIONS}`,
+     where session_id = $1 and to_team_ids is not null and expects_reply
+       and not (type = 'user_input' and exists (select from tasks t where t.message_id = events.id and t.status in ('interrupted', 'failed')))
+     order by sequence desc limit ${MOST_QUESTIONS}`,
     [sessionId],
   )
 

@@ -13,6 +13,7 @@ import { setArchived, type Session } from '../../stores/sessions.ts'
 import { keyTopic } from '../keys/keys.ts'
 import { nameOf, namedSubject, ownSession, reachedLocked } from '../reach.ts'
 import { op, sessionId, toolRoute } from '../schemas.ts'
+import { endByReply } from '../tasks/end-by-reply.ts'
 import { endTask } from '../tasks/end-task.ts'
 import { interruptRunning } from '../tasks/interrupt-session.ts'
 import { runnerTopic } from '../topics.ts'
@@ -54,8 +55,11 @@ const stop = async (context: Context, { id }: Session) => {
       'conflict',
       'This session has no agent that could be stopped. list_sessions shows which have an agentic_tool; action: delete archives one without.',
     )
-  const by = { heldBy: nameOf(context.caller), heldAt: context.services.clock.nowText() }
-  if (!agent.held) await setAgent(context.queries, id, { held: true, ...by })
+  const by = nameOf(context.caller)
+  if (!agent.held) {
+    await setAgent(context.queries, id, { held: true, heldBy: by, heldAt: context.services.clock.nowText() })
+    await context.note(id, { event: 'agent_stopped', by, text: `${by} stopped the agent.` }, { evenClosed: true })
+  }
   await interruptRunning(context, id)
 }
 
@@ -66,7 +70,11 @@ const start = async (context: Context, session: Session) => {
     await context.append(session.id, { event: 'session_restored', by: nameOf(caller) }, { evenClosed: true })
     await appendUntold(context, { ...session, archivedAt: null })
   }
-  await setAgent(queries, session.id, { held: false, heldBy: null, heldAt: null })
+  if ((await agentOf(queries, session.id))?.held) {
+    await setAgent(queries, session.id, { held: false, heldBy: null, heldAt: null })
+    const by = nameOf(caller)
+    await context.note(session.id, { event: 'agent_started', by, text: `${by} started the agent again.` }, { evenClosed: true })
+  }
   const place = session.worktreeId === null ? undefined : await worktreeById(queries, session.worktreeId)
   if (place) context.moved(runnerTopic(place.runner_id), Date.now())
 }
@@ -76,7 +84,9 @@ const archive = async (context: Context, session: Session) => {
   if (session.archivedAt !== null) return
   await interruptRunning(context, session.id)
   for (const task of await openTasks(queries, session.id))
-    if (task.status === 'queued' || task.runnerId === null) await endTask(context, session, task, { status: 'interrupted' })
+    if (task.status === 'queued') await endTask(context, session, task, { status: 'interrupted' })
+    else if (task.runnerId === null && !(await endByReply(context, session, task)))
+      await endTask(context, session, task, { status: 'interrupted' })
   if (session.agentStatus === 'creating') await giveUpWorktree(context, session)
   const keys = await keysOfSession(queries, session.id)
   await revokeKeys(queries, keys)

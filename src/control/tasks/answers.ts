@@ -4,10 +4,9 @@ import type { Job } from '../../core/runtime/job.ts'
 import { anyone } from '../../operations/callers.ts'
 import { perform } from '../../operations/perform.ts'
 import type { Services } from '../../process/services.ts'
-import { answeredTasks, endingReply, isFinal, taskOfPrompt } from '../../stores/control/tasks.ts'
-import { eventRow } from '../../stores/control/messages.ts'
+import { answeredTasks, isFinal, taskOfPrompt } from '../../stores/control/tasks.ts'
 import { internalOp, taskId } from '../schemas.ts'
-import { endTask } from './end-task.ts'
+import { endByReply } from './end-by-reply.ts'
 import { taskSubject, type LockedTask } from './task-subject.ts'
 
 const EVERY_MS = 5_000 // for a reply whose instance stopped before it ended the task
@@ -24,12 +23,9 @@ const answerTask = internalOp({
   refuses: [],
   async run(context) {
     const { session, task } = context.locked as LockedTask
-    const reply = isFinal(task.status) || task.runnerId !== null ? undefined : await endingReply(context.queries, task.id)
-    if (reply?.withdraws) await endTask(context, session, task, { status: 'interrupted' })
-    const message = reply && !reply.withdraws ? await eventRow(context.queries, reply.id) : undefined
-    if (!message) return { answered: false }
-    await endTask(context, session, task, { status: 'completed', answer: String(message.content.text ?? ''), posted: message })
-    return { answered: true }
+    const waits = !isFinal(task.status) && task.runnerId === null
+    const ended = waits ? await endByReply(context, session, task) : undefined
+    return { answered: ended?.status === 'completed' }
   },
 })
 

@@ -3,11 +3,13 @@ import { z } from 'zod'
 import { ACTORS } from '../../core/key-scopes.ts'
 import { key, person } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
+import { eventRow } from '../../stores/control/messages.ts'
 import { lockOpenTasks, openTasks, runningTask, setTask } from '../../stores/control/tasks.ts'
 import type { Session } from '../../stores/sessions.ts'
-import { namedSubject, reachedLocked } from '../reach.ts'
+import { nameOf, namedSubject, reachedLocked } from '../reach.ts'
 import { namedSessionId, op, toolRoute } from '../schemas.ts'
 import { runnerTopic } from '../topics.ts'
+import { endByReply } from './end-by-reply.ts'
 import { endTask } from './end-task.ts'
 
 /** Asks the runner of the running task to stop it; the task ends as `interrupted` within seconds. False when nothing runs. */
@@ -20,15 +22,24 @@ export const interruptRunning = async (context: Context, session: string): Promi
   return true
 }
 
-// Without an agent prompts wait for teams, each for its own answer, which may never come.
+// Without an agent prompts wait for teams, each for its own answer, which may never come. A team that was asked is told that nobody waits
+// for it any more.
 const giveUpAnswers = async (context: Context, session: Session): Promise<boolean> => {
   const waiting = (await openTasks(context.queries, session.id)).filter(({ runnerId }) => runnerId === null)
-  for (const task of waiting) await endTask(context, session, task, { status: 'interrupted' })
-  return waiting.length > 0
+  let interrupted = false
+  for (const task of waiting) {
+    if (await endByReply(context, session, task)) continue
+    await endTask(context, session, task, { status: 'interrupted' })
+    const prompt = await eventRow(context.queries, task.messageId)
+    const content = { event: 'prompt_withdrawn', by: nameOf(context.caller), task_id: task.id, message_id: task.messageId }
+    await context.append(session.id, content, { evenClosed: true, to: prompt?.to_team_ids ?? [] })
+    interrupted = true
+  }
+  return interrupted
 }
 
 /** `interrupted` is false when nothing runs. What is queued stays queued. In a session without an agent the prompts that wait for a team's
- *  answer end. */
+ *  answer are withdrawn (`prompt_withdrawn`). */
 export const interruptSession = op({
   name: 'interrupt_session',
   summary: "Stop what a session's agent is doing now. What is queued behind it begins then.",

@@ -269,17 +269,21 @@ throughEveryDoor((call, parley) => {
 
   describe('manage_session', () => {
     test('stop interrupts and holds the queue, start lets it go on [D17]', async () => {
-      const { manage, prompted, runner, taskOf, shown } = await working()
+      const { manage, prompted, runner, taskOf, shown, events } = await working()
       const [first, second] = [await prompted('One.'), await prompted('Two.')]
       await runner.takeOne()
       await done(manage('stop'))
       expect((await runner.take(5, [first])).orders).toEqual([{ task_id: first, order: 'interrupt' }])
+      await done(manage('stop'))
       await runner.finish(first, undefined, { status: 'interrupted' })
       expect(await runner.take(0)).toMatchObject({ tasks: [], orders: [] })
       expect((await taskOf(second)).status).toBe('queued')
       const waiting = runner.take(20)
       expect(await done(manage('start'))).toMatchObject({ success: true, session: { session_id: (await shown()).session_id } })
       expect((await waiting).tasks[0].task_id).toBe(second)
+      await done(manage('start'))
+      const said = (await events()).map(({ event, content }: any) => event ?? content.event)
+      expect(said.filter((event: string) => event?.startsWith('agent_'))).toEqual(['agent_stopped', 'agent_started'])
     })
 
     test('that an agent is stopped, by whom and since when, is in every answer of those who wait for it, and gone once it goes on', async () => {

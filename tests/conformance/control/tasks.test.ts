@@ -693,7 +693,7 @@ onEveryEngine(
 
     test('a prompt that nobody could answer is refused, and one that no team answers ends when it is interrupted or its session is concluded', async () => {
       const call = control(await fullKey())
-      const { alex, id } = await room(viaRest(parley()))
+      const { alex, bea, id } = await room(viaRest(parley()))
       const here = await refused(call('send_prompt', { session_id: id, prompt: 'Go.' }), 'invalid_request')
       expect(here.details).toEqual({ field: 'to' })
       for (const word of ["Alex's Team, Bea's Team", 'list_sessions', 'worktree_id']) expect(here.message).toContain(word)
@@ -707,12 +707,30 @@ onEveryEngine(
       const ended = async (task_id: string) => (await done(call('get_task', { task_id, timeout_ms: 20_000 }))).task
       const [first, second] = [await ask(), await ask()]
       const waiting = ended(first)
+      expect((await done(bea('catch_up'))).unanswered).toHaveLength(2)
       expect(await done(call('interrupt_session', { session_id: id }))).toEqual({ interrupted: true })
       expect([(await waiting).status, (await ended(second)).status]).toEqual(['interrupted', 'interrupted'])
+      const { messages } = await done(bea('wait_for_messages', { since_cursor: 0, only: 'addressed', timeout: 0 }))
+      expect(messages.slice(-2)).toMatchObject([first, second].map((task_id) => ({ event: 'prompt_withdrawn', task_id })))
+      expect((await done(bea('catch_up'))).unanswered).toEqual([])
       expect(await done(call('interrupt_session', { session_id: id }))).toEqual({ interrupted: false })
       const last = await ask()
       await done(alex('conclude_session', { summary_section: 'Done.' }))
       expect(await ended(last)).toMatchObject({ status: 'interrupted', error: { code: 'session_closed' } })
+    })
+
+    test.each([
+      ['interrupt_session', { interrupted: false }],
+      ['manage_session', { success: true }],
+    ])('an answer that is in the log counts, although no instance has noticed it when %s comes', async (name, answer) => {
+      const call = control(await fullKey())
+      const { bea, id } = await room(viaRest(parley()))
+      const asked = await done(call('send_prompt', { session_id: id, prompt: 'Is it ready?', to: "Bea's Team" }))
+      const { message_id } = await done(bea('post_message', { content: 'It is.' }))
+      await parley().database.query('update events set reply_to = $1 where id = $2', [asked.message_id, message_id])
+      expect(await done(call(name, { session_id: id, ...(name === 'manage_session' && { action: 'delete' }) }))).toMatchObject(answer)
+      const { task } = await done(call('get_task', { task_id: asked.task_id }))
+      expect(task).toMatchObject({ status: 'completed', answer: { text: 'It is.' } })
     })
 
     describe('bad input [C12]', () => {
