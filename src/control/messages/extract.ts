@@ -2,7 +2,6 @@
 import { shortened } from '../../core/events/event-text.ts'
 import type { MessageRow } from '../../stores/control/messages.ts'
 import { shownText } from './readable.ts'
-import type { WorkState } from './state.ts'
 import { asText } from '../../core/text/as-text.ts'
 
 const EACH = 6 // lines of a section, the newest
@@ -10,12 +9,11 @@ const PLANS = /plan|todo/i
 const ASKS = /ask_?user|question/i
 const LINK = /https?:\/\/[^\s<>()"'`]+[^\s<>()"'`.,;:!?]/g
 
-/** What was asked and done, the state, plans, questions, links and errors, in at most some sixty lines. */
-export const extractOf = (rows: readonly MessageRow[], { name, because }: WorkState): string => {
+/** What was asked and done, plans, questions, links and errors, in at most some sixty lines. */
+export const extractOf = (rows: readonly MessageRow[]): string => {
   const calls = rows.filter(({ type }) => type === 'tool_call')
   const texts = rows.filter(({ type }) => type === 'chat' || type === 'assistant_response')
   return [
-    `State: ${name} (${because}).`,
     section('Asked', rows.filter(({ type }) => type === 'user_input').map(lineOf)),
     section(`Done${countsOf(calls)}`, calls.map(lineOf)),
     section('Said', texts.map(lineOf)),

@@ -28,7 +28,9 @@ export const summaryOf = async (context: Context, session: Session): Promise<Sum
   const rows = await newestRows(queries, session.id, session.lastSequence, LOG_CHARACTERS)
   const state = await stateOf(queries, session)
   const written = services.config.ANTHROPIC_API_KEY === undefined ? undefined : await byModel(context, session, rows, state)
-  const { text, cited } = await citing(context, session.id, written ?? extractOf(rows, state), written !== undefined)
+  // A model's text is kept for its last event, and the state changes without one.
+  const whole = `State: ${state.name} (${state.because}).\n\n${written ?? extractOf(rows)}`
+  const { text, cited } = await citing(context, session.id, whole, written !== undefined)
   const answer = await latestOf(context, session.id)
   return {
     summary: answer ? `${text}\n\nLatest answer [${answer.id}]:\n${answer.text}` : text,

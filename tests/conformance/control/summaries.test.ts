@@ -135,7 +135,7 @@ onEveryEngine((parley) => {
       await runner.work('There it is.', STORY)
       const { summary, summary_source, cited } = await summarized()
       expect(summary_source).toBe('model')
-      expect(summary).toStartWith('It works on the parser [')
+      expect(summary).toStartWith('State: idle (the last task is completed).\n\nIt works on the parser [')
       expect(summary).toEndWith('There it is.')
       await resolves(cited)
       expect(cited).toHaveLength(2)
@@ -144,6 +144,16 @@ onEveryEngine((parley) => {
       expect(told).toContain('Bash: npm test')
       expect(told).not.toContain('all passed')
       expect([summary, JSON.stringify(served.logged)].join()).not.toContain(KEY)
+    })
+
+    test('what is kept of it goes with the state of now, which changes without an event', async () => {
+      const { asked, call, served } = await model((body) => saying(`It is asked [${idsIn(body)[0]}].`))
+      const { runner, prompted, summarized } = await opened(call, served)
+      await prompted('Go.')
+      expect((await summarized()).summary).toStartWith('State: waiting (')
+      await runner.takeOne()
+      expect((await summarized()).summary).toMatch(/^State: working \(.*\)\.\n\nIt is asked /)
+      expect(asked).toHaveLength(1)
     })
 
     test('is asked once for a last event, however many ask, at two instances, and again once there is more', async () => {
@@ -189,7 +199,7 @@ onEveryEngine((parley) => {
       const { summary, summary_source, cited } = await summarized()
       expect(summary_source).toBe('model')
       expect(cited).toHaveLength(1)
-      expect(summary).toBe(`A, b, c [${cited[0]}].`)
+      expect(summary).toEndWith(`\n\nA, b, c [${cited[0]}].`)
       await resolves(cited)
     })
 
