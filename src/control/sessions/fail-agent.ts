@@ -8,7 +8,11 @@ import { endTask } from '../tasks/end-task.ts'
 export const failAgent = async (context: Context, session: Session, error: { code: string; message: string }): Promise<void> => {
   const { queries } = context
   await setAgent(queries, session.id, { ...noOrder, error })
-  for (const task of await openTasks(queries, session.id)) await endTask(context, session, task, { status: 'failed', error })
+  const tasks = await openTasks(queries, session.id)
+  for (const task of tasks) await endTask(context, session, task, { status: 'failed', error })
+  // A task tells of it in its own events.
+  if (tasks.length === 0)
+    await context.note(session.id, { event: 'agent_failed', code: error.code, text: error.message }, { evenClosed: true })
   await setAgentState(queries, session.id, { agentStatus: 'failed' })
   await setAgent(queries, session.id, { error })
 }

@@ -67,9 +67,9 @@ onEveryEngine((parley) => {
   })
 
   /** A session whose worktree was ordered so long ago, and its first prompt. */
-  const orderedFor = async (seconds: number) => {
+  const orderedFor = async (seconds: number, prompt: { initial_prompt?: string } = { initial_prompt: 'Go.' }) => {
     const { runner, call } = await controlScene(parley())
-    const wanted = { title: 'T', repo_full_name: runner.repo, branch: 'new', initial_prompt: 'Go.' }
+    const wanted = { title: 'T', repo_full_name: runner.repo, branch: 'new', ...prompt }
     const { session_id, task_id, team_id } = await done(call('create_session', wanted))
     const age = async (more = seconds) => {
       const { query } = parley().database
@@ -86,6 +86,15 @@ onEveryEngine((parley) => {
     await look()
     expect(await session()).toMatchObject({ status: 'failed', error: { code: 'no_runner' } })
     expect((await done(call('get_task', { task_id }))).task).toMatchObject({ status: 'failed', error: { code: 'no_runner' } })
+  })
+
+  test('without a prompt, whose end would tell it, that there is none is in the log', async () => {
+    const { session, session_id, team_id } = await orderedFor(61, {})
+    await look()
+    const history = { session_id, include_trace: true }
+    const { messages } = await done(viaRest(parley())('get_history', history, { team: team_id }))
+    const { error } = await session()
+    expect(messages.at(-1).content).toMatchObject({ event: 'agent_failed', code: 'no_runner', text: error.message })
   })
 
   test('one that its runner was told of may take longer, unless the runner goes away, but not for ever', async () => {
