@@ -1,4 +1,5 @@
 // The choices of a prompt and of a new session: how it goes on, which agent, what that agent may.
+import { isBypass, type PermissionMode } from '../../src/core/permission-modes.ts'
 import { BeganWith, type FieldsProps } from '../forms/act-fields.tsx'
 import { FormField } from '../forms/form-field.tsx'
 import { Label } from '../ui/label.tsx'
@@ -32,18 +33,17 @@ export interface AgentChoice {
   version: string | undefined
 }
 
-/** From the one that allows least to those that allow all. */
-const PERMISSIONS = {
+/** From the one that allows least to those that allow all. Where two are alike, one is of another client. */
+const PERMISSIONS: Record<PermissionMode, string> = {
   plan: 'reads and plans, changes nothing',
   default: 'asks a person before each edit and command',
-  ask: 'asks a person before each edit and command',
+  ask: 'as default',
   acceptEdits: 'edits files, and asks before commands',
   auto: 'works in its sandbox, and asks beyond it',
   'on-failure': 'asks only for what its sandbox refused',
   bypassPermissions: 'may do anything without asking',
-  'allow-all': 'may do anything without asking',
+  'allow-all': 'as bypassPermissions',
 }
-const UNLIMITED = ['bypassPermissions', 'allow-all']
 
 /** `bypass`: the runner lets agents do anything; undefined where it is not known. */
 export const PermissionSelect = ({ within = '', chosen = '', bypass, unsaid }: SelectProps & { bypass?: boolean; unsaid?: string }) => (
@@ -52,7 +52,7 @@ export const PermissionSelect = ({ within = '', chosen = '', bypass, unsaid }: S
     <Select id={`${within}permission_mode`} name="permission_mode" defaultValue={chosen}>
       {unsaid !== undefined && <option value="">{unsaid}</option>}
       {Object.entries(PERMISSIONS).map(([mode, may]) => {
-        const refused = bypass === false && UNLIMITED.includes(mode)
+        const refused = bypass === false && isBypass(mode)
         return (
           <option key={mode} value={mode} disabled={refused}>
             {mode}: {refused ? 'its runner was started without --allow-bypass' : may}

@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
-import { cn } from '../parts/cn.ts'
 import { Snippet } from '../parts/snippet.tsx'
 import { Badge } from '../ui/badge.tsx'
 import { AgentDot } from './agent-dot.tsx'
@@ -19,7 +18,7 @@ export const AgentLine = ({ agent }: { agent: AgentView }) => (
       {escapeInvisible(agent.name)}
       {agent.version && <span className="font-normal text-muted-foreground"> {escapeInvisible(agent.version)}</span>}
     </span>
-    <Badge variant="outline" title="What the agent may do without asking" className={cn('font-mono', agent.unlimited && UNLIMITED)}>
+    <Badge variant={agent.unlimited ? 'destructive' : 'outline'} title="What the agent may do without asking" className="font-mono">
       {agent.mode}
       {agent.unlimited && <span className="font-sans">may do anything</span>}
     </Badge>
@@ -50,8 +49,6 @@ export const AgentLine = ({ agent }: { agent: AgentView }) => (
     {agent.stopped && <p className="basis-full text-warn-foreground wrap-anywhere">{escapeInvisible(agent.stopped)}</p>}
   </div>
 )
-
-const UNLIMITED = 'border-destructive/30 bg-destructive/8 text-destructive-foreground'
 
 const Part = ({ children }: { children: ReactNode }) => (
   <span className="min-w-0 before:mr-2 before:opacity-60 before:content-['·'] max-sm:before:hidden">{children}</span>

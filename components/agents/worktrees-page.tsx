@@ -86,7 +86,7 @@ export const WorktreesPage = ({ frame, runners, command }: Props) => (
 const NoRunner = ({ command }: { command: string }) => (
   <div className="rounded-lg border bg-card shadow-xs">
     <Empty icon={<Icon name="tool" />} title="No runner yet">
-      Start one in a checkout of a repository, on the machine that has the agent’s program.
+      Start one in a checkout of the repository that agents are to work on, on the machine that has their program.
       <div className="mx-auto mt-5 max-w-2xl text-left text-wrap">
         <HowToStart command={command} />
       </div>
@@ -96,7 +96,7 @@ const NoRunner = ({ command }: { command: string }) => (
 
 const HowToStart = ({ command }: { command: string }) => (
   <>
-    <Snippet label="In a checkout of the repository" code={command} />
+    <Snippet label="In a checkout of the repository that agents are to work on" code={command} />
     <p className="mt-2 text-[12.5px] text-muted-foreground">
       A signed-in person makes the key, of the scope run, at{' '}
       <a href="/settings/keys" className="text-foreground underline underline-offset-2">
@@ -116,7 +116,7 @@ const Runner = ({ runner, mayAct }: { runner: RunnerView; mayAct: boolean }) => 
         {runner.since}
       </span>
       {runner.bypass && (
-        <Badge variant="outline" className={UNLIMITED} title="Started with --allow-bypass">
+        <Badge variant="destructive" title="Started with --allow-bypass">
           may bypass permissions
         </Badge>
       )}
@@ -143,8 +143,6 @@ const Runner = ({ runner, mayAct }: { runner: RunnerView; mayAct: boolean }) => 
     )}
   </Card>
 )
-
-const UNLIMITED = 'border-destructive/30 bg-destructive/8 text-destructive-foreground'
 
 const Worktree = ({ worktree, mayAct }: { worktree: WorktreeView; mayAct: boolean }) => (
   <li className="flex flex-wrap items-start gap-x-4 gap-y-2 px-4 py-3 text-[13px]">

@@ -10,6 +10,7 @@ const badgeVariants = cva(
         outline: 'text-muted-foreground',
         secondary: 'border-transparent bg-secondary text-secondary-foreground',
         live: 'border-transparent bg-ok/12 text-ok-foreground',
+        destructive: 'border-destructive/30 bg-destructive/8 text-destructive-foreground',
         warn: 'border-transparent bg-warn/15 text-warn-foreground',
         concluded: 'border-transparent bg-violet/12 text-violet-foreground',
       },
