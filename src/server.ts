@@ -136,7 +136,7 @@ const printStart = ({ config, setting, database }: Services, url: string, key: s
   const lines = [
     `Parley is open at ${url}`,
     `  for agents   ${link ?? `${url}/mcp`}${setting('mcp_url') ? ' (saved on the settings page)' : link ? ' (MCP_URL)' : ''}`,
-    ...(programPath ? [`  connect      npx -y ${baseOfLink(link ?? `${url}/mcp`)}${programPath} connect claude`] : []),
+    ...(programPath ? [`  connect      npx -y ${baseOfLink(link ?? `${url}/mcp`)}${programPath} connect`] : []),
     `  sign in      ${key ? `${url}/sign-in?key=${key}` : config.OPERATOR_KEY ? `at ${url}/sign-in, with the OPERATOR_KEY of the environment` : 'with your key; `bun run operator-key` makes a new one'}`,
     `  data         ${database.engine === 'pglite' ? `embedded, in ${config.DATA_DIR}` : 'Postgres (DATABASE_URL)'}`,
   ]

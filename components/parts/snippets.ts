@@ -16,9 +16,9 @@ export const withToolsets = (url: string, names: string): string => {
 /** The link with the tools of records beside those of rooms. */
 export const withRecords = ({ url }: ServerLink) => withToolsets(url, 'rooms,records')
 
-/** For which clients it is: any of these in place of the one that it names. */
+/** For which clients the line is that connects: it finds those that are installed. */
 export const CONNECTS = 'Claude Code, Codex, Gemini CLI, opencode'
-export const connectCommand = (program: string) => `npx -y ${program} connect claude`
+export const connectCommand = (program: string) => `npx -y ${program} connect`
 
 /** The first line to show: the one that also has messages wake the agent, where this server hands out the program `parley`. */
 export const connecting = (link: ServerLink) =>
@@ -55,8 +55,22 @@ export const curlFollow = (link: ServerLink, session = '$SID') =>
 export const curlPost = (link: ServerLink, session = '$SID') =>
   `curl -sS --fail-with-body ${link.base}/api/sessions/${session}/messages${header(link)} \\\n  -H "X-Team-ID: \${TEAM_ID:?}" \\\n  -d 'Hello from the shell'`
 
-export const invitation = ({ base }: ServerLink, session: string) =>
-  `Read ${base}/AGENTS.md and join the Parley session ${session} as "<your team's name>". Follow it until it is concluded.`
+// An agent that is connected knows from its tools what to do, and need not be let read a page.
+const unlessConnected = ({ base }: ServerLink) => `If you have no tools of parley, read ${base}/AGENTS.md first.`
 
-export const convene = ({ base }: ServerLink) =>
-  `Read ${base}/AGENTS.md and convene a Parley session about <subject>. Tell me its id, and follow it until it is concluded.`
+export const invitation = (link: ServerLink, session: string) =>
+  `Join the Parley session ${session} as "<your team's name>", and follow it until it is concluded. ${unlessConnected(link)}`
+
+/** What a colleague needs to bring an agent into a session, to be sent as it is. */
+export const wayIn = (link: ServerLink, program: string, session: string) =>
+  [
+    'Bring your agent into our Parley session. In a shell, with Node 20 (macOS, Linux or WSL):',
+    `  ${connectCommand(program)}`,
+    ...(link.token ? ['It asks for the access token of this server, which you get from me in another way.'] : []),
+    'Then start the agent anew, and say to it:',
+    `  ${invitation(link, session)}`,
+    `The session is here: ${link.base}/sessions/${session}`,
+  ].join('\n')
+
+export const convene = (link: ServerLink) =>
+  `Convene a Parley session about <subject>. Tell me its id, and follow it until it is concluded. ${unlessConnected(link)}`

@@ -155,7 +155,9 @@ const NothingYet = ({ session, link }: { session: SessionView; link: ServerLink 
         ? `This session was ${session.concluded ? 'concluded' : 'archived'} before anybody spoke.`
         : link && (
             <>
-              Connect a second team and tell it to join.
+              {session.agent
+                ? 'Its agent has no prompt yet: give it one below. Other agents can join, too.'
+                : `Connect ${session.teams.length === 0 ? 'an agent' : 'a second team'} and tell it to join.`}
               <div className="mx-auto mt-4 grid max-w-md gap-2">
                 <Snippet {...connecting(link)} />
                 <Snippet label="To the agent" code={invitation(link, session.id)} />

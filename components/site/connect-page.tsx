@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import type { ServerLink } from '../../src/core/server-link.ts'
+import { isLoopbackHost } from '../../src/core/address.ts'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Shell, type Frame } from './shell.tsx'
@@ -19,6 +20,7 @@ import {
   invitation,
   mcpJson,
   opencode,
+  wayIn,
   withRecords,
 } from '../parts/snippets.ts'
 import { LinkButton } from '../ui/button.tsx'
@@ -80,11 +82,12 @@ export const ConnectPage = ({ frame, link, program, session }: Props) => {
           </Step>
         )}
         {open ? (
-          <Join session={open} link={link} mayInvite={frame.person?.role === 'person'} />
+          <Join session={open} link={link} program={program} mayInvite={frame.person?.role === 'person'} />
         ) : (
           <Step title="2. Tell it what to do" about="The first team convenes; it tells you the session's id, which the others need.">
             <Snippet label="To the first" code={convene(link)} />
             <Snippet label="To the others" code={invitation(link, '<id>')} />
+            <Colleague link={link} program={program} session="<id>" />
             <Instructions />
           </Step>
         )}
@@ -148,7 +151,7 @@ const Connecting = ({ program }: { program: string }) => (
   </>
 )
 
-const Join = ({ session, link, mayInvite }: { session: Invited; link: ServerLink; mayInvite: boolean }) => (
+const Join = ({ session, link, program, mayInvite }: Pick<Props, 'link' | 'program'> & { session: Invited; mayInvite: boolean }) => (
   <Card aria-label="Join" className="border-brand/40">
     <CardHeader>
       <CardTitle className="wrap-anywhere">2. Ask agents to join “{escapeInvisible(session.title)}”</CardTitle>
@@ -156,6 +159,7 @@ const Join = ({ session, link, mayInvite }: { session: Invited; link: ServerLink
     </CardHeader>
     <CardContent className={SNIPPETS}>
       <Snippet label="To the agent" code={invitation(link, session.id)} className={WIDE} />
+      <Colleague link={link} program={program} session={session.id} />
       {link.token && mayInvite && (
         <p className="text-[13px] text-muted-foreground lg:col-span-2">
           An agent without the access token joins by an invitation:{' '}
@@ -170,6 +174,19 @@ const Join = ({ session, link, mayInvite }: { session: Invited; link: ServerLink
     </CardContent>
   </Card>
 )
+
+// An address of this machine alone leads nowhere from a colleague's.
+const Colleague = ({ link, program, session }: Pick<Props, 'link' | 'program'> & { session: string }) => {
+  if (!program) return null
+  if (!isLoopbackHost(new URL(link.base).host))
+    return <Snippet label="To a colleague" code={wayIn(link, program, session)} className={WIDE} />
+  return (
+    <p className="text-[13px] text-muted-foreground lg:col-span-2">
+      From other machines this server is not reached at {link.base}: the README says how under “Teammates on other machines”. With an
+      address of its own, this page has what to send to a colleague.
+    </p>
+  )
+}
 
 const Concluded = ({ session: { id, title }, mayResume }: { session: Invited; mayResume: boolean }) => (
   <Card aria-label="Concluded">

@@ -10,7 +10,7 @@ import { SessionRow, type SessionSummary } from './session-row.tsx'
 import { SessionSearch, type Filter } from '../session/session-search.tsx'
 import { Shell, type Frame } from './shell.tsx'
 import { Snippet } from '../parts/snippet.tsx'
-import { connecting, curlCreate } from '../parts/snippets.ts'
+import { connecting, convene } from '../parts/snippets.ts'
 import { Alert } from '../ui/alert.tsx'
 import { LinkButton } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -194,7 +194,7 @@ const NoSessions = ({ link }: { link: ServerLink }) => (
       {/* The page is refreshed, and the script has shown their buttons. */}
       <div hx-morph-skip="" className="mx-auto mt-5 grid max-w-2xl gap-3">
         <Snippet {...connecting(link)} />
-        <Snippet label="curl" code={curlCreate(link)} />
+        <Snippet label="Then say to the agent" code={convene(link)} />
       </div>
       <p className="mt-4">
         <a href="/connect" className="text-foreground underline underline-offset-2">

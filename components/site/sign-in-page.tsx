@@ -21,9 +21,9 @@ interface Props {
 }
 
 const READING = {
-  open: 'Reading is open. The key lets you change things.',
-  password: 'The key lets you change things, the viewer’s password lets you read.',
-  closed: 'This server is private. Sign in with the key.',
+  open: 'Reading is open. Who signs in may change things.',
+  password: 'With the operator key you may change things, with the viewer’s password read.',
+  closed: 'This server is private.',
 }
 
 export const SignInPage = ({ frame, next, name, problem, reading, chosen }: Props) => (
@@ -40,7 +40,7 @@ export const SignInPage = ({ frame, next, name, problem, reading, chosen }: Prop
         <form method="post" action="/sign-in" className="mt-4 grid gap-3">
           <input type="hidden" name="next" value={next} />
           <div className="grid gap-1">
-            <Label htmlFor="key">{reading === 'password' ? 'Key or password' : 'Key'}</Label>
+            <Label htmlFor="key">{reading === 'password' ? 'Operator key or password' : 'Operator key'}</Label>
             <Input id="key" name="key" type="password" required autoComplete="current-password" maxLength={500} />
           </div>
           <div className="grid gap-1">
@@ -53,9 +53,14 @@ export const SignInPage = ({ frame, next, name, problem, reading, chosen }: Prop
           </Button>
         </form>
         <p className="mt-4 text-[12px] text-muted-foreground">
+          Not yours? Ask whoever runs this server for a link of your own: <code className="font-mono">bun run key person NAME</code> prints
+          it.
+        </p>
+        <p className="mt-2 text-[12px] text-muted-foreground">
+          You run it?{' '}
           {chosen ? (
             <>
-              The key is the <code className="font-mono">OPERATOR_KEY</code> with which this server was started: ask whoever runs it.
+              The key is the <code className="font-mono">OPERATOR_KEY</code> with which it was started.
             </>
           ) : (
             <>

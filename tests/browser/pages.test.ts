@@ -140,6 +140,7 @@ test('the theme is kept without any script', () =>
     expect(await page.locator('html.dark').count()).toBe(1)
   }))
 
+const textAt = async (path: string) => (await fetch(parley.url + path, { headers: { accept: 'text/html' } })).text()
 const linkNow = async () => ((await (await fetch(`${parley.url}/api/config`)).json()) as { mcp_url: string }).mcp_url
 
 test('a person signs in by the link, saves another MCP link, which takes effect at once, and goes back', () =>
@@ -154,13 +155,16 @@ test('a person signs in by the link, saves another MCP link, which takes effect 
     expect(await linkNow()).toBe('https://parley.example.com/mcp')
     expect(await page.getByRole('alert').textContent()).toMatch(/^Saved, and agents are given this link .* Not reachable/)
     for (const line of await page.locator('#link pre').allTextContents()) expect(line).toContain('https://parley.example.com/')
-    expect(await page.locator('#link pre').first().textContent()).toMatch(/^npx -y https:.*\.tgz connect claude$/)
+    expect(await page.locator('#link pre').first().textContent()).toMatch(/^npx -y https:.*\.tgz connect$/)
     await page.goto('/connect')
     expect(await page.locator('main').textContent()).toContain('codex mcp add parley --url https://parley.example.com/mcp')
+    const colleague = page.locator('figure', { hasText: 'To a colleague' }).locator('pre')
+    expect(await colleague.textContent()).toMatch(/npx -y https:\/\/parley.example.com\/parley-.*\.tgz connect\n[^]*\/AGENTS\.md first\./)
     await page.goto('/settings')
     await page.getByRole('button', { name: 'Forget the saved link' }).click()
     expect(await linkNow()).toBe(before)
     expect(await page.getByRole('alert').textContent()).toBe(`The saved link is forgotten. Agents are given ${before} from now on.`)
+    expect(await textAt('/connect')).toContain('From other machines this server is not reached')
     await page.getByLabel('New link').fill(before)
     await page.locator('#link').getByRole('button', { name: 'Save' }).click()
     expect(await page.getByRole('alert').textContent()).toMatch(/^Saved\. .* Reachable: Parley answered/)

@@ -68,7 +68,7 @@ test.skipIf(!FULL).each(['127.0.0.1', HUB])(
       for (const key of [KEY, PASSWORD]) {
         const own = await context.newPage()
         await own.goto('/sign-in?next=/settings')
-        await own.getByLabel(/^Key/).fill(key)
+        await own.getByLabel(/^Operator key/).fill(key)
         await own.getByLabel('Your name').fill('Robin')
         await own.getByRole('button', { name: 'Sign in' }).click()
         await own.waitForURL(`${at}/settings`)
@@ -89,7 +89,7 @@ test('under a name on plain http a person signs in and takes part, with and with
   for (const javaScriptEnabled of [true, false])
     await usingPage(browser, `http://${HUB}:${parley.port}`, { javaScriptEnabled }, async (page) => {
       await page.goto(`/sign-in?next=/sessions/${session_id}`)
-      await page.getByLabel(/^Key/).fill(KEY)
+      await page.getByLabel(/^Operator key/).fill(KEY)
       await page.getByRole('button', { name: 'Sign in' }).click()
       await page.locator('#message').fill(`Here, ${javaScriptEnabled}`)
       await page.locator('#composer button[type=submit]').click()

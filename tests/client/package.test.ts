@@ -122,7 +122,7 @@ test('another version is not there, and the answer names the one that is', async
 
 test('/connect shows the line that connects, and so does the start', async () => {
   const page = await (await (await serving())('/connect', { headers: { accept: 'text/html' } })).text()
-  expect(page).toContain(`npx -y http://127.0.0.1:7423${path} connect claude`)
+  expect(page).toContain(`npx -y http://127.0.0.1:7423${path} connect`)
 })
 
 describe('as a new user', () => {
@@ -133,7 +133,7 @@ describe('as a new user', () => {
   test.skipIf(!Bun.which('npx'))(
     'npx runs the line that the start printed: a client is connected, without Bun',
     async () => {
-      const [, url] = /npx -y (\S+) connect claude/.exec(hub.server.output())!
+      const [, url] = /npx -y (\S+) connect$/m.exec(hub.server.output())!
       const home = newHome(hub.link)
       const env = { PATH: process.env.PATH!, HOME: home.home, npm_config_update_notifier: 'false' }
       const npx = Bun.spawnSync(['npx', '-y', url!, 'connect', 'claude', '--yes'], { cwd: home.home, env })

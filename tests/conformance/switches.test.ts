@@ -216,7 +216,7 @@ onOneEngine((parley) => {
     const says = async (env: Record<string, string>) => (await (await parley().beside(env)).send('/sign-in')).text()
     expect(await says({})).toContain('Reading is open')
     expect(await says({ ACCESS_TOKEN })).toContain('This server is private')
-    expect(await says({ ACCESS_TOKEN, VIEWER_PASSWORD })).toContain('Key or password')
+    expect(await says({ ACCESS_TOKEN, VIEWER_PASSWORD })).toContain('Operator key or password')
   })
 
   describe('VIEWER_PASSWORD', () => {

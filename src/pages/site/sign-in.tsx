@@ -15,6 +15,7 @@ import { LinkPage, SignedInPage, SignInPage } from '../../../components/site/sig
 import { moment } from '../../../components/parts/time.ts'
 import { Refusal, refuse } from '../../core/errors.ts'
 import { parseToken, type Token } from '../../core/ids.ts'
+import { isMeantAsKey } from '../../core/key-scopes.ts'
 import { holdsSecret, nameIsPlain } from '../../core/text/text.ts'
 import { isMadeHere } from '../../process/operator-key.ts'
 import { signInByLink } from '../../process/sign-ins.ts'
@@ -68,7 +69,7 @@ export const signInRoutes = (site: Site) => {
     if (!role || !isMadeHere(key)) {
       const retryAfter = (byLink ? linkTries : ownTries).take(addressOf(c, services))
       if (retryAfter > 0) return form(c, next, { status: 429, text: tooMany(retryAfter, byLink), retryAfter }, name)
-      if (!role) return form(c, next, { status: 401, text: wrong }, name)
+      if (!role) return form(c, next, { status: 401, text: isMeantAsKey(key) ? OF_A_PROGRAM : wrong }, name)
     }
     if (isKey) return form(c, next, { status: 400, text: 'That name holds a key, which everybody would read. Enter your name.' })
     if (name.trim() !== '' && !nameIsPlain(name.trim()))
@@ -143,6 +144,8 @@ interface Attempt {
   next: string
   byLink: boolean
 }
+
+const OF_A_PROGRAM = 'That is meant as the key of a program, which signs nobody in. Here the operator key does, or a link of your own.'
 
 const ASKED = 'whoever runs this server for a new one, which `bun run key person NAME` prints.'
 
