@@ -51,8 +51,9 @@ const proposals = (op: string): Command => ({
   judge({ room, input: { proposal_id, status, type } }) {
     if (!proposal_id) return { answers: { proposals: proposalRows(room, status ?? 'pending', type), has_more: false } }
     const one = room.proposals.find(({ id }) => id === proposal_id)
-    if (!one || (status && one.status !== status) || (type && one.type !== type)) return refuses('not_found')
-    return { answers: { proposals: [proposalRow(one)] } }
+    if (!one) return refuses('not_found')
+    const fits = (!status || one.status === status) && (!type || one.type === type)
+    return { answers: { proposals: fits ? [proposalRow(one)] : [] } }
   },
 })
 
