@@ -56,6 +56,12 @@ describe('a text that is appended', () => {
     expect(withAppended(doc, `${opening}\ntext\n`)).toBe(lines('# S', opening, 'text', closing, '', '## Conclusion', '', 'Done.'))
   })
 
+  test('makes no conclusion behind a table that it had none in by itself', () => {
+    const doc = lines('| a |', '|---|', '', '## Conclusion', '', 'Done.')
+    const text = lines('A', '===', '<b>', '## Conclusion')
+    expect(withAppended(doc, text)).toBe(lines('| a |', '|---|', '', text, '## Conclusion', '', 'Done.'))
+  })
+
   test('is in the document after the next conclusion, whatever the two are, and the conclusion stays what it was', () => {
     const line = fc.constantFrom(
       '# A',

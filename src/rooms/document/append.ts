@@ -11,11 +11,16 @@ export const withAppended = (doc: string, text: string): string => {
   const given = text.split('\n')
   const own = conclusionIn(text)?.from ?? given.length
   const before = lines.slice(0, conclusion.from).join('\n').trimEnd()
-  const gap = closingOf(before) === '' ? '\n' : '' // the blank line that ends a block of HTML
-  const longer = withBlockClosed(onNewLine(before + gap, gap + given.slice(0, own).join('\n')).trimEnd())
   const after = lines.slice(conclusion.from).join('\n')
   const ending = own < given.length ? `${withBlockClosed(after.trimEnd())}\n\n${given.slice(own).join('\n')}` : after
-  return `${longer}${longer && '\n\n'}${ending}`
+  const joined = (gap: string) => {
+    const longer = withBlockClosed(onNewLine(before + gap, gap + given.slice(0, own).join('\n')).trimEnd())
+    const head = longer && `${longer}\n\n`
+    return { text: head + ending, isKept: conclusionIn(head + ending)?.from === head.split('\n').length - 1 }
+  }
+  // A blank line ends a block of HTML, and a table, whose next rows would else be what the text has for a heading's underline.
+  const close = closingOf(before) === '' ? joined('\n') : joined('')
+  return close.isKept ? close.text : joined('\n').text
 }
 
 const onNewLine = (doc: string, text: string) => (doc === '' || doc.endsWith('\n') ? doc + text : `${doc}\n${text}`)
