@@ -21,7 +21,7 @@ import { baseOfLink, isLoopback, urlAt } from './core/address.ts'
 import { newSecret } from './core/ids.ts'
 import { createLog, describeError, type Log } from './core/runtime/log.ts'
 import { errorAnswer } from './doors/http/http.ts'
-import { Stop as ClientStop, type Machine } from './client/machine.ts'
+import { outliveReaders, Stop as ClientStop, type Machine } from './client/machine.ts'
 import type { Services } from './process/services.ts'
 
 const QUIET_S = 12 // a connection that says nothing for so long is closed, while a request is being read; waits and streams are exempt
@@ -32,6 +32,7 @@ const LOSS_CHECK_EVERY_MS = 1_000 // what is written to files that were removed 
 const LARGEST_BODY = 64 * 1024 * 1024 // above every door's own limit, which answers in JSON; a transcript's is in MAX_TRACE_BYTES
 
 const main = async ([command, ...words]: string[]) => {
+  outliveReaders(process.stdout, process.stderr) // also a log's file on a disk that is full
   const config = readConfig(process.env)
   const logTo = (stream: NodeJS.WriteStream) => createLog(config.LOG_LEVEL, (line) => stream.write(`${line}\n`), stream.isTTY)
   if (command === undefined) return serve(config, logTo(process.stdout))

@@ -9,7 +9,7 @@ import { carryOut, type KeyAnswer } from '../control/keys/command.ts'
 import { Refusal } from '../core/errors.ts'
 import { jsonLines } from '../core/text/json-lines.ts'
 import { describeError, type Log } from '../core/runtime/log.ts'
-import { outliveReaders, type Machine } from '../client/machine.ts'
+import type { Machine } from '../client/machine.ts'
 import { restoreBackup, writeBackup } from './backup.ts'
 import { keyArguments } from './key.ts'
 import { purgeArguments, purgeReport } from './purge.ts'
@@ -40,7 +40,6 @@ export const runCommand = async (
   log: Log,
   { machine, asset }: Surroundings,
 ): Promise<void> => {
-  outliveReaders(process.stdout, process.stderr)
   const help = helpFor(name, words)
   if (help !== undefined) return console.log(help)
   if (name === 'migrate' || name === 'operator-key' || name === 'reindex') takesNoWords(name, words)

@@ -1,10 +1,11 @@
 // The disk of Postgres fills up while teams post: who posts is told to try again and nothing is half written, and when there is space again
-// the same calls pass.
+// the same calls pass. A full disk of the log costs the log alone.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { appendFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { emptyFolderAt, freePort, gone, spawnServer, startServer, type TestServer } from '../support/server.ts'
 import { smallDisk } from '../support/small-disk.ts'
 import { expectFaultless, type Entry } from './checker.ts'
 import { acked, call, openRoom, post, readBy, readFeed, sent, until } from './rooms.ts'
@@ -87,4 +88,33 @@ test.skipIf(!disk)(
     expect(feed.filter(({ type }) => type === 'chat')).toHaveLength(texts.length)
   },
   4 * MAY_TAKE_MS,
+)
+
+const FULL_FILE = '/dev/full' // of Linux: each write to it fails as on a full disk
+
+test.skipIf(!existsSync(FULL_FILE))(
+  'a server goes on when the disk that its log is written to is full',
+  async () => {
+    const folder = await emptyFolderAt(mkdtempSync(join(tmpdir(), 'parley-test-')))
+    const port = await freePort()
+    const log = openSync(FULL_FILE, 'w')
+    const child = spawnServer({ DATA_DIR: folder, PORT: String(port), LOG_LEVEL: 'debug' }, log)
+    closeSync(log)
+    try {
+      const url = `http://127.0.0.1:${port}`
+      const isOpen = () => fetch(`${url}/readyz`).then(({ ok }) => ok, () => false) // prettier-ignore
+      await until('it serves', MAY_TAKE_MS, async () => child.exitCode !== null || (await isOpen()))
+      const room = await openRoom(url) // of each call a line is logged
+      for (let n = 0; n < 3; n++) {
+        await Bun.sleep(100) // to end takes a process a moment
+        expect((await post(room, 'Is it still there?')).status).toBe(200)
+      }
+      expect(child.exitCode).toBeNull()
+    } finally {
+      child.kill('SIGKILL')
+      await gone(child)
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+  2 * MAY_TAKE_MS,
 )
