@@ -21,11 +21,11 @@ const mcpLink = httpUrl.refine(
   (url) => /\/mcp(\/[^/]+)?\/?$/.test(URL.parse(url)?.pathname ?? ''),
   'must be the link to MCP, whose path ends in /mcp: http://127.0.0.1:7423/mcp, for instance',
 )
-// A header's value is trimmed on its way, and clients send letters beyond ASCII in one encoding or another.
+// In `Authorization: Bearer …` it ends at a space (bearerOf), and clients send letters beyond ASCII in one encoding or another.
 const token = z
   .string()
   .min(16, 'must have at least 16 characters')
-  .regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, 'must be of ASCII letters, digits and signs, with no space at either end')
+  .regex(/^[\x21-\x7e]+$/, 'must be of ASCII letters, digits and signs, without spaces')
 const list = z.string().transform((text) =>
   text
     .split(',')

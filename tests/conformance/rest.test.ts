@@ -338,7 +338,7 @@ onOneEngine((parley) => {
     })
 
     test('where an access token is needed, every line of the guides that is to be copied sends it', async () => {
-      const served = await parley().beside({ ACCESS_TOKEN: 'a token of some length' })
+      const served = await parley().beside({ ACCESS_TOKEN: 'a-token-of-some-length' })
       const pages = [
         '/AGENTS.md',
         ...['control', 'curl', 'errors', 'events', 'history', 'hooks', 'records', 'work'].map((name) => `/AGENTS/${name}.md`),
