@@ -3,6 +3,7 @@
 // remembered counts only while this instance has proof that it hears the others. One that has none asks the database each time.
 import { LRUCache } from 'lru-cache'
 import { withinDeadline, type Database } from '../../db/database.ts'
+import { isAway } from '../../db/errors.ts'
 import { createBatchLoader } from '../core/runtime/batch-loader.ts'
 import { sameText, sha256, type Token } from '../core/ids.ts'
 import type { Job } from '../core/runtime/job.ts'
@@ -20,7 +21,8 @@ export const KEY_KIND = 'key'
 
 export type Credentials = ReturnType<typeof createCredentials>
 
-/** `isUpToDate`: whether what other instances notify of has come through until now. */
+/** `isUpToDate`: whether what other instances notify of has come through until now. With `evenOld` a lookup returns what it found last,
+ *  however old, while the database is away. */
 export const createCredentials = (database: Database, isUpToDate: () => boolean) => {
   const signIns = remembered((ids: string[]) => findSignIns(database, ids), isUpToDate)
   const keys = remembered((hashes: string[]) => findKeys(database, hashes), isUpToDate)
@@ -29,15 +31,15 @@ export const createCredentials = (database: Database, isUpToDate: () => boolean)
 
   return {
     /** The sign-in that a cookie names and proves; undefined when it is unknown or over. */
-    async signInBy({ handle, secret }: Token): Promise<SignIn | undefined> {
-      const signIn = await signIns.find(handle)
+    async signInBy({ handle, secret }: Token, evenOld = false): Promise<SignIn | undefined> {
+      const signIn = await signIns.find(handle, evenOld)
       if (!signIn || !sameText(signIn.secretHash, sha256(secret))) return undefined
       signInUses.note(signIn.id)
       return signIn
     },
     /** The key of this text; undefined when it is misshapen, unknown or revoked. */
-    async keyBy(text: string): Promise<Key | undefined> {
-      const key = isKey(text) ? await keys.find(sha256(text)) : undefined
+    async keyBy(text: string, evenOld = false): Promise<Key | undefined> {
+      const key = isKey(text) ? await keys.find(sha256(text), evenOld) : undefined
       if (key) keyUses.note(key.id)
       return key
     },
@@ -58,16 +60,23 @@ export const lastUsesJob = ({ writeUses }: Credentials): Job => ({ name: 'last-u
 
 const remembered = <Row extends object>(load: (names: string[]) => Promise<(Row | undefined)[]>, isUpToDate: () => boolean) => {
   const loaded = createBatchLoader(load)
-  const fresh = () => new LRUCache<string, Row>({ max: KEPT, ttl: KEPT_MS })
+  const fresh = () => new LRUCache<string, Row>({ max: KEPT, ttl: KEPT_MS, noDeleteOnStaleGet: true }) // kept for `evenOld`
   let known = fresh()
   return {
-    async find(name: string): Promise<Row | undefined> {
+    async find(name: string, evenOld: boolean): Promise<Row | undefined> {
       const cached = isUpToDate() ? known.get(name) : undefined
       if (cached) return cached
       const into = known // before the lookup: if `forget` runs meanwhile, the stale row goes into the discarded map
-      const row = await withinDeadline(loaded(name))
-      if (row) into.set(name, row)
-      return row
+      try {
+        const row = await withinDeadline(loaded(name))
+        if (row) into.set(name, row)
+        else into.delete(name)
+        return row
+      } catch (error) {
+        const last = evenOld && isAway(error) ? known.get(name, { allowStale: true }) : undefined
+        if (!last) throw error
+        return last
+      }
     },
     forget: () => void (known = fresh()),
   }

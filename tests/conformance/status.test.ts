@@ -1,18 +1,22 @@
 // /status, /api/status and /alerts.yml: instances show each other, and each rule fires when its cause is there, and not before.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openPostgres } from '../../db/postgres.ts'
+import { revokeByPrefix } from '../../src/control/keys/keys.ts'
+import { prefixOf } from '../../src/core/key-scopes.ts'
 import type { ErrorBody } from '../../src/core/errors.ts'
 import { createPushSender } from '../../src/notices/push-sender.ts'
 import { problemOf } from '../../src/pages/forms/perform-as-person.ts'
 import { RULES } from '../../src/process/status/alerts.ts'
 import { LIMITS, levelOf } from '../../src/process/status/alarm-levels.ts'
+import { FULL } from '../support/full.ts'
 import { holdLock } from '../support/held-lock.ts'
 import { samplesOf, type Sample } from '../support/metrics.ts'
 import { startNotifyReceiver } from '../support/notify-receiver.ts'
-import { done, refused, room, say, soon, startParley, viaRest, type Parley, type Served } from '../support/parley.ts'
+import { cookieOf, done, refused, room, say, soon, startParley, viaRest, type Parley, type Served } from '../support/parley.ts'
+import { bearer, keyOf } from '../support/keys.ts'
 import { embeddedDatabase } from '../support/pglite.ts'
 import { fires, metricsIn } from '../support/promql.ts'
-import { withoutNotifications } from '../support/proxy.ts'
+import { thatCanBeEmpty, withoutNotifications } from '../support/proxy.ts'
 
 let parley: Parley
 beforeAll(async () => void (parley = await startParley({ engine: 'postgres', intervals: { settings: 50 } })), 180_000)
@@ -238,3 +242,34 @@ test('who may not read pages may not read the status', async () => {
   expect((await locked.send('/status', { headers: { accept: 'text/html' } })).headers.get('location')).toContain('/sign-in')
   await locked.close()
 }, 60_000)
+
+test.skipIf(!FULL)(
+  'while the database is away, whoever was let in before still learns so; who was not, or not any more, is a stranger',
+  async () => {
+    const proxy = await thatCanBeEmpty(parley.url!)
+    const opened = { database: await openPostgres(proxy.url), url: proxy.url, drop: () => proxy.close() }
+    const closed = await startParley({ engine: 'postgres', opened, env: { VIEWER_PASSWORD: 'a password of this test' } })
+    try {
+      const [known, unknown, revoked] = await Promise.all([keyOf(closed, 'read'), keyOf(closed, 'read'), keyOf(closed, 'read')])
+      const person = { cookie: await cookieOf(closed, { name: 'Robin', role: 'person' }) }
+      const ask = (path: string, headers: Record<string, string>) => closed.send(path, { headers })
+      const statusOf = async (path: string, headers: Record<string, string>) => (await ask(path, headers)).status
+      expect(await statusOf('/metrics', bearer(revoked))).toBe(200)
+      await revokeByPrefix(closed.services, prefixOf(revoked))
+      for (const who of [bearer(known), person]) expect(await statusOf('/metrics', who)).toBe(200)
+      proxy.empty()
+      await soon('the database is away', async () => (await statusOf('/api/sessions', bearer(known))) === 503)
+      await Bun.sleep(6_000) // longer than a credential is remembered as fresh
+      expect(await statusOf('/metrics', bearer(known))).toBe(200)
+      expect(await (await ask('/api/status', person)).json()).toMatchObject({ level: 'red' })
+      const page = await ask('/status', { ...person, accept: 'text/html' })
+      expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('not at all')])
+      for (const key of [unknown, revoked]) expect(await statusOf('/metrics', bearer(key))).toBe(401)
+      expect(await statusOf('/', { ...person, accept: 'text/html' })).toBe(503) // all else waits for the database
+    } finally {
+      proxy.fill()
+      await closed.close()
+    }
+  },
+  120_000,
+)

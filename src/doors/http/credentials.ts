@@ -1,5 +1,6 @@
 // What a request brings to say who sends it: the cookie of a sign-in, a program's key. Found out once, before every handler (guards.ts),
 // and again while a call is held or a stream is open, so that both end with the credential.
+import { isAway } from '../../../db/errors.ts'
 import { refuse } from '../../core/errors.ts'
 import { parseToken } from '../../core/ids.ts'
 import { holdsKey, isMeantAsKey } from '../../core/key-scopes.ts'
@@ -15,13 +16,26 @@ const CHECK_MS = 5_000 // the longest that a revocation takes whose notification
 
 export const bearerOf = (c: Http) => /^Bearer\s+(\S+)\s*$/i.exec(c.req.header('authorization') ?? '')?.[1]
 
+// Operators and Prometheus come here to learn that the database is away. Figures alone stand there, so a credential counts as it was known
+// last, though it may have ended meanwhile at another instance; whoever sends an unknown one is a stranger.
+const ANSWERS_WHILE_AWAY = new Set(['/status', '/api/status', '/metrics'])
+
 /** Looks up what the request brings. A cookie that is no good is passed over, and its browser is a stranger's; a key that is no good is 401. */
-export const identify = async (c: Http, { credentials, config }: Services): Promise<void> => {
+export const identify = async (c: Http, services: Services): Promise<void> => {
+  const evenOld = ANSWERS_WHILE_AWAY.has(c.req.path)
+  try {
+    await lookUp(c, services, evenOld)
+  } catch (error) {
+    if (!evenOld || !isAway(error)) throw error
+  }
+}
+
+const lookUp = async (c: Http, { credentials, config }: Services, evenOld: boolean): Promise<void> => {
   const token = parseToken(signInCookieOf(c) ?? '')
-  if (token) c.set('signIn', await credentials.signInBy(token))
+  if (token) c.set('signIn', await credentials.signInBy(token, evenOld))
   const bearer = bearerOf(c)
   if (bearer === undefined || !isMeantAsKey(bearer) || bearer === config.ACCESS_TOKEN) return
-  const key = await credentials.keyBy(bearer)
+  const key = await credentials.keyBy(bearer, evenOld)
   if (!key)
     refuse('unauthorized', 'This key is not valid: it is unknown, was revoked, or is not complete. Ask whoever made it for a new one.')
   c.set('key', key)
