@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { STATUS } from '../src/core/errors.ts'
 import { documents } from './docs.ts'
 
@@ -18,4 +20,16 @@ test('AGENTS.md has at most 6 KiB, and each page beside it 6 KB', () => {
 test('the page of errors says of each code which status it has and what to do', () => {
   const rows = [...readFileSync('src/rooms/guides/errors.md', 'utf8').matchAll(/^\| (\d{3}) \| `(\w+)` \| \S.* \|$/gm)]
   expect(Object.fromEntries(rows.map(([, status, code]) => [code, Number(status)]))).toEqual(STATUS)
+})
+
+test('a .env that is written as .env.example says gives each value whole', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-env-'))
+  try {
+    writeFileSync(join(folder, '.env'), 'OPERATOR_KEY="a\\$b#c"\nVIEWER_PASSWORD=a\\$b\n')
+    const print = 'console.log(process.env.OPERATOR_KEY, process.env.VIEWER_PASSWORD)'
+    const { stdout } = Bun.spawnSync([process.execPath, '-e', print], { cwd: folder, env: {} })
+    expect(stdout.toString()).toBe('a$b#c a$b\n')
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })

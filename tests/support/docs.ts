@@ -55,12 +55,17 @@ export const variableTable = (): string => {
   return [table(first), `<details>\n<summary>The other ${rest.length}</summary>`, table(rest), '</details>'].join('\n\n')
 }
 
+const ENVIRONMENT_HEAD = `# Copy to .env (or .env.local) and uncomment what you want to change. Nothing here is required.
+# Bun takes $NAME within a value for a variable, in quotes too: write \\$ for $. A # outside quotes ends the value: put it into double quotes.
+# In DATABASE_URL write %24 for $ and %23 for #.
+`
+
 /** .env.example: every variable, commented out at its default. */
 export const environmentExample = (): string => {
   const lines = Object.entries(VARIABLES).map(
     ([name, { about, ...more }]) => `# ${about}\n#${name}=${'fallback' in more ? more.fallback : ''}\n`,
   )
-  return `# Copy to .env (or .env.local) and uncomment what you want to change. Nothing here is required.\n\n${lines.join('\n')}`
+  return `${ENVIRONMENT_HEAD}\n${lines.join('\n')}`
 }
 
 /** Puts `text` between the markers `<!-- name -->` and `<!-- /name -->`. */
