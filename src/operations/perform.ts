@@ -173,7 +173,7 @@ const invalid = ({ issues }: z.ZodError): never => {
 const fieldOf = (issue: z.core.$ZodIssue) =>
   [...issue.path, ...(issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [])].join('.')
 
-/** What the caller is told about a failure. A fault of ours is logged with its cause; the caller gets only a reference. */
+/** What the caller is told about a failure, which is logged with its cause. Of a fault of ours the caller gets only a reference. */
 export const errorBody = (
   { id, effect, refuses }: Pick<AnyOp, 'id' | 'effect' | 'refuses'>,
   services: Services,
@@ -185,6 +185,7 @@ export const errorBody = (
     return error.body
   }
   services.metrics.callsFailed.inc()
+  if (isAway(error) || isUndone(error)) services.failedForNow(id, error)
   if (isAway(error)) return away(effect !== 'read', isFull(error))
   if (isUndone(error)) return UNDONE // by its last try too
   const reference = newSecret().slice(0, 12)

@@ -27,6 +27,7 @@ import { Notifier } from '../log/notifier.ts'
 import type { Topic } from '../log/topics.ts'
 import { writePresence } from '../stores/presence.ts'
 import { createStatus, type StatusWatch } from './status/status.ts'
+import { createTransientFailures } from './transient-failures.ts'
 import { findShares, openedBy } from '../stores/shares.ts'
 import { offerSetting, savedSettings, type SavedSettings } from '../stores/settings.ts'
 import { overviewsOf } from '../stores/sessions.ts'
@@ -129,6 +130,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
     onEvents: publisher.onEvents,
     grewHere: publisher.grewHere,
     outcomeUnknown: own.recheck,
+    failedForNow: createTransientFailures(log),
     eventsAfter: publisher.feeds.after,
     missed: publisher.missed,
     docVersion: publisher.docVersions.of,

@@ -217,6 +217,8 @@ test('calls that fail because the database cannot write fire, and are red on the
     await comesToFire('ParleyCallsFailing', own, before)
     for (let n = 1; n < 20; n++) await refused(alex('post_message', { content: { text: 'And now?' } }), 'unavailable')
     expect(await checkAt(own, 'failures')).toMatchObject({ level: 'red', todo: expect.stringContaining('disk may be full') })
+    const why = own.logged.filter((line) => line.includes('its caller was told to try again'))
+    expect(why).toEqual([expect.stringMatching(/"level":"warn","message":"rooms\.post_message failed.*"code":"53100"/)])
   } finally {
     await own.close()
   }
