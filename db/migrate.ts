@@ -21,12 +21,17 @@ const ENDS_VACUUMS_EVERY = 4 // tries
 const PAUSE_MS = 300 // between two tries, in which the others go on; up to twice as long, by chance
 const TRIES_FOR_MS = 5 * 60_000
 
-/** Runs all pending migrations in one transaction, one instance at a time, also while others use the tables. Returns how many ran. `say` is
- *  told when it has to wait for them. Throws CannotOpen with a sentence for the operator. */
-export const migrate = (database: Database, say: (line: string) => void = () => {}): Promise<number> =>
-  untilDone(database, say).catch((error) => cannotMigrate(database, error))
+type Say = (level: 'info' | 'warn', line: string) => void
 
-const untilDone = async (database: Database, say: (line: string) => void): Promise<number> => {
+/** Runs all pending migrations in one transaction, one instance at a time, also while others use the tables. Returns how many ran. `say` is
+ *  told when it has to wait for them, and that it ran some. Throws CannotOpen with a sentence for the operator. */
+export const migrate = async (database: Database, say: Say = () => {}): Promise<number> => {
+  const ran = await untilDone(database, say).catch((error) => cannotMigrate(database, error))
+  if (ran > 0) say('info', `${ran === migrations().length ? 'A new database' : 'The database was updated'}: ${ran} migration(s) ran.`)
+  return ran
+}
+
+const untilDone = async (database: Database, say: Say): Promise<number> => {
   const end = performance.now() + TRIES_FOR_MS
   for (let tries = 1; ; tries++) {
     try {
@@ -34,11 +39,13 @@ const untilDone = async (database: Database, say: (line: string) => void): Promi
     } catch (error) {
       const inUse = isLockTimeout(error) || isUndone(error)
       if (!inUse || performance.now() > end) throw error
-      if (tries === 1) say('The tables are in use, and cannot be brought up to date at this moment. It is tried again for five minutes.')
+      if (tries === 1) say('warn', BUSY)
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * (1 + Math.random())))
     }
   }
 }
+
+const BUSY = 'The tables are in use, and cannot be brought up to date at this moment. It is tried again for five minutes.'
 
 const RIGHTS =
   ' The user in DATABASE_URL needs the right to create and alter them: it owns the database, or was granted create on its schema. The extension pg_trgm comes with Postgres (on some systems in the package postgresql-contrib); where that user may not create it, an administrator does once, in this database: create extension pg_trgm.'

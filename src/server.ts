@@ -56,7 +56,7 @@ const machine = (): Machine => ({
 const serve = async (config: Config, log: Log) => {
   const opened = await openDatabase(config, (line) => log('warn', line))
   try {
-    await migrate(opened.database, (line) => log('warn', line))
+    await migrate(opened.database, log)
     // Most of the program, which a start that cannot open its database, or a command, ends without.
     const [{ openApp }, { createPushSender }] = await Promise.all([import('./app.ts'), import('./notices/push-sender.ts')])
     let url = urlAt(config.HOST, config.PORT)

@@ -154,7 +154,7 @@ const once = async (config: Config, log: Log, work: (services: Services, migrati
   const isNew = !config.DATABASE_URL && !hasDatabase(config.DATA_DIR)
   const { database, lock } = await openDatabase(config, (line) => log('warn', line))
   try {
-    const ran = await migrate(database)
+    const ran = await migrate(database, log)
     if (isNew)
       log(
         'warn',

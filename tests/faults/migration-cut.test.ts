@@ -130,13 +130,16 @@ test('a migration that waits for a transaction which waits for it gives way, and
     let migrated: Promise<number> | undefined
     await serving.begin(async (tx) => {
       await tx`select from participants limit 1`
-      migrated = migrate(database, (line) => void said.push(line))
+      migrated = migrate(database, (level, line) => void said.push(`${level} ${line}`))
       const isWaiting = () => looking`select from pg_locks where not granted and relation = 'participants'::regclass`
       while ((await isWaiting()).length === 0) await Bun.sleep(5)
       await tx`select from events limit 1` // which the migration has locked
     })
     expect(await migrated).toBeGreaterThan(3)
-    expect(said).toEqual([expect.stringContaining('in use')])
+    expect(said).toEqual([
+      expect.stringMatching(/^warn .* in use/),
+      expect.stringMatching(/^info The database was updated: \d+ migration\(s\) ran\.$/),
+    ])
   } finally {
     await Promise.all([serving.end(), looking.end(), database.close()])
   }
@@ -161,7 +164,8 @@ test(
     const unchanged = await stateOf(old.url)
     let statements = 0
     const counted = await thatCounts(await copyOfOld(), (count) => (statements = Math.max(statements, count)))
-    expect(await runServer(['migrate'], { DATABASE_URL: counted.url })).toMatchObject({ code: 0 })
+    const told = expect.stringMatching(/"level":"info","message":"The database was updated: \d+ migration\(s\) ran\."/)
+    expect(await runServer(['migrate'], { DATABASE_URL: counted.url })).toMatchObject({ code: 0, output: told })
     await counted.close()
     for (const kill of numbers(KILLS)) {
       const url = await copyOfOld()
