@@ -34,6 +34,9 @@ export const isRefused = (error: unknown): boolean => /^(?=.*\d)[0-9A-Z]{5}$/.te
 /** The statement waited for a row's lock longer than `lock_timeout`, and was rolled back whole. */
 export const isLockTimeout = (error: unknown): boolean => sqlStateOf(error) === '55P03'
 
+/** The statement was to create what is there already: a table or index, a type, a constraint. */
+export const isThere = (error: unknown): boolean => ['42P07', '42710'].includes(sqlStateOf(error))
+
 /** The statement exceeded statement_timeout, or our own time limit (`withinDeadline`). */
 export const isTimeout = (error: unknown): boolean => sqlStateOf(error) === '57014' || timedOut(error)
 

@@ -3,7 +3,7 @@ import { readMigrationFiles } from 'drizzle-orm/migrator'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Database, Queries } from './database.ts'
-import { CannotOpen, DiskFull, isLockTimeout, isUndone } from './errors.ts'
+import { CannotOpen, DiskFull, isLockTimeout, isThere, isUndone } from './errors.ts'
 import { reasonOf } from './open.ts'
 
 const FOLDER = fileURLToPath(new URL('./migrations', import.meta.url))
@@ -53,9 +53,13 @@ const RIGHTS =
 const IN_USE =
   ' Something held them for five minutes without a pause: a backup, a vacuum, or a transaction that was left open. Start again when it is over.'
 
+const FOREIGN =
+  ' The schema has tables of another program. Name an empty database in DATABASE_URL, or give its user a schema of its own in this one: create schema parley authorization USER; alter role USER set search_path = parley, public.'
+
 const cannotMigrate = ({ engine }: Database, error: unknown): never => {
   if (error instanceof DiskFull || error instanceof CannotOpen) throw error
-  const todo = isLockTimeout(error) ? IN_USE : engine === 'postgres' ? RIGHTS : ''
+  const ofPostgres = () => (isThere(error) ? FOREIGN : RIGHTS)
+  const todo = isLockTimeout(error) ? IN_USE : engine === 'postgres' ? ofPostgres() : ''
   throw new CannotOpen(`The tables in the database could not be brought up to date: ${reasonOf(error)}. Nothing was changed.${todo}`, {
     cause: error,
   })

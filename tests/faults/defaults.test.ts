@@ -222,6 +222,18 @@ test.skipIf(!FULL)(
   180_000,
 )
 
+test.skipIf(!FULL)(
+  'a database with tables of another program is refused as that, and taken once its user has a schema of its own there',
+  () =>
+    withDatabase(['create table sessions (id int)'], async (url) => {
+      const sentence = /"sessions" already exists\. Nothing was changed\. The schema has tables of another program\. Name an empty database/
+      await expectRefused(url, sentence, [['migrate']])
+      await run(url, 'create schema parley', `alter database ${new URL(url).pathname.slice(1)} set search_path = parley, public`)
+      expect((await runServer(['migrate'], { DATABASE_URL: url })).code).toBe(0)
+    }),
+  180_000,
+)
+
 test.each([
   ['off', 'on'],
   ['local', 'local'],
