@@ -107,7 +107,8 @@ const expectEnded = async (waits: ReturnType<typeof holdWaits>, timeout: number)
   }
 }
 
-const KILLED = 'Postgres is killed and away for 3 s: calls get 503, the process lives, and posts pass again within 2 s of its return'
+const KILLED =
+  'Postgres is killed and away for 3 s: calls get 503, the process lives, an open page is logged once, and posts pass again within 2 s of its return'
 
 test.each(numbers(KILLS))(
   `${KILLED} %s`,
@@ -117,6 +118,9 @@ test.each(numbers(KILLS))(
     const waits = holdWaits(quiet, HELD.killed, 8, await lastOf(quiet))
     await until('the waits are held', 10_000, async () => (await gauge(server.url, 'waits_held')) === HELD.killed)
     const load = underLoad(room)
+    const page = await fetch(`${server.url}/sessions/${quiet.session}/live`)
+    const printed = server.output().length
+    const logged = (line: string) => server.output().slice(printed).split(line).length - 1
     await Bun.sleep(500)
     await database.kill('SIGKILL')
     const downAt = performance.now()
@@ -138,6 +142,9 @@ test.each(numbers(KILLS))(
     await expectEnded(waits, 8)
     await expectNothingLost(room, load)
     expect(server).toMatchObject({ pid, running: true })
+    await until('the page is up to date', BACK_WITHIN_MS, () => logged('watched sessions are read again') === 1)
+    expect(logged('reading watched sessions failed')).toBe(1)
+    await page.body!.cancel()
     console.log(
       `Postgres killed: first good post after ${goodAfter.toFixed(0)} ms, slowest answer ${slowest(load)} ms, ${load.acknowledged} acknowledged`,
     )

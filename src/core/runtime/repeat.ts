@@ -1,20 +1,20 @@
 import type { Job } from './job.ts'
-import { describeError, type Log } from './log.ts'
+import { createFailuresInARow } from './failures-in-a-row.ts'
+import type { Log } from './log.ts'
 
 /** Runs a job again and again, the first time after `job.everyMs`. Of failures in a row only the first is logged; then, that
  *  the job works again. The returned function stops it, and resolves when the run that is under way has ended. */
 export const repeat = (job: Job, log: Log): (() => Promise<void>) => {
   let stopped = false
-  let failing = false
+  const name = `the background job "${job.name}"`
+  const inARow = createFailuresInARow(log, `${name} failed; retrying`, `${name} works again`)
   let running = Promise.resolve()
   const run = async () => {
     try {
       await job.run()
-      if (failing && !stopped) log('info', `the background job "${job.name}" works again`)
-      failing = false
+      if (!stopped) inARow.worked()
     } catch (error) {
-      if (!failing && !stopped) log('warn', `the background job "${job.name}" failed; retrying`, describeError(error))
-      failing = true
+      if (!stopped) inARow.failed(error)
     }
     if (!stopped) next()
   }

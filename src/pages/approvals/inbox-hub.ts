@@ -1,7 +1,7 @@
 // Follows what waits for people, once for all open inboxes of this process: reads it when something may have changed, and sends it to each
 // of them. A page gets the ids of what waits, and asks for the cards that it lacks or that are out of date (inbox-live.tsx); so it is right
 // again after whatever it has missed. What a person is asked by name is sent to that person's pages alone.
-import { describeError } from '../../core/runtime/log.ts'
+import { createFailuresInARow } from '../../core/runtime/failures-in-a-row.ts'
 import type { Services } from '../../process/services.ts'
 import { decidedSince } from '../../stores/records/proposal-context.ts'
 import { waitingProposals, waitingRequests } from '../../stores/records/waiting.ts'
@@ -45,6 +45,7 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
   const groups = new Map<string, Group>()
   let sentAt = 0
   let following = false
+  const reading = createFailuresInARow(services.log, 'reading the inbox failed; retrying', 'the inbox is read again')
 
   const leave = (page: Controller) => {
     const left = pages.get(page)
@@ -116,9 +117,10 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
       let next = EVERY_MS
       try {
         if (await refresh()) next = COUNTING_MS
+        reading.worked()
         if (performance.now() - sentAt > PING_MS) send(PING)
       } catch (error) {
-        services.log('warn', 'reading the inbox failed; retrying', describeError(error))
+        reading.failed(error)
       }
       const timer = setTimeout(() => waiter.wake(), next)
       await waiter.woken()

@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import type { EventKinds } from '../../core/events/event-kinds.ts'
 import { Refusal } from '../../core/errors.ts'
-import { describeError } from '../../core/runtime/log.ts'
+import { createFailuresInARow } from '../../core/runtime/failures-in-a-row.ts'
 import { pause } from '../../core/runtime/pause.ts'
 import { LogReader } from '../../log/log-reader.ts'
 import type { Services } from '../../process/services.ts'
@@ -44,6 +44,7 @@ export class Hub {
   #states = new Map<number, Bytes>() // the state as one frame, for each number that waits
   #pages = new LRUCache<string, Promise<CatchUpPage>>({ max: PAGES_CACHED })
   #turn: Promise<unknown> = Promise.resolve()
+  #following: ReturnType<typeof createFailuresInARow>
 
   constructor(
     { services, kinds, waiting }: { services: Services; kinds: EventKinds; waiting: Waiting },
@@ -53,6 +54,7 @@ export class Hub {
     this.services = services
     this.kinds = kinds
     this.#state = new LiveState(services, waiting, sessionId)
+    this.#following = createFailuresInARow(services.log, 'following a session failed; retrying', 'a session is followed again')
   }
 
   /** Reads all of the session's state, and follows the log from there. */
@@ -117,7 +119,7 @@ export class Hub {
       const changes = this.#state.changes()
       if (changes !== '') this.#send(changes)
     }
-    void this.#inTurn(send).catch((error) => this.#warn(error))
+    void this.#inTurn(send).catch((error) => this.#following.failed(error))
   }
 
   /** The state for a page that has caught up with the hub. `waiting`: the number in its header. */
@@ -144,7 +146,7 @@ export class Hub {
   update(row: SessionWithDoc, teams: RosterRow[], agent: AgentRows) {
     pushWaiting(this.#viewers, this.#id)
     if (!this.#state.update(row, teams, agent)) return
-    if (this.#hasEdits) return void this.#inTurn(() => this.#sendEdits()).catch((error) => this.#warn(error))
+    if (this.#hasEdits) return void this.#inTurn(() => this.#sendEdits()).catch((error) => this.#following.failed(error))
     const changes = this.#state.changes()
     if (changes !== '') this.#send(changes)
     else if (performance.now() - this.#sentAt > PING_MS) this.#toAll(PING)
@@ -168,19 +170,18 @@ export class Hub {
     return result
   }
 
-  #warn = (error: unknown) => this.services.log('warn', 'following a session failed; retrying', describeError(error))
-
   async #follow(first: LogReader) {
     let reader = first
     while (!this.ended && !this.services.stopping.aborted) {
       try {
         const { events } = await reader.next(PING_MS, this.#over.signal)
+        if (events.length > 0) await this.#inTurn(() => this.#sendEvents(events))
+        this.#following.worked()
         if (events.length === 0) continue
-        await this.#inTurn(() => this.#sendEvents(events))
         await pause(this.#viewers.size * GATHER_MS_PER_VIEWER)
       } catch (error) {
         if (error instanceof Refusal) break // its session was purged
-        this.#warn(error)
+        this.#following.failed(error)
         await pause(TRY_AGAIN_MS)
         reader.close()
         reader = new LogReader(this.services, this.sessionId, this.cursor, false, { newest: Infinity })

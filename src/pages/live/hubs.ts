@@ -1,5 +1,6 @@
 // The hubs of the sessions that have open pages, and a sweep each second for what no event announces: status dots, ages, edits of documents.
 import { BOARD_KIND } from '../../board/append-events.ts'
+import { createFailuresInARow } from '../../core/runtime/failures-in-a-row.ts'
 import { describeError } from '../../core/runtime/log.ts'
 import { pause } from '../../core/runtime/pause.ts'
 import { rostersOf, type RosterRow } from '../../stores/members.ts'
@@ -17,6 +18,7 @@ export const createHubs = ({ services, eventKinds: kinds, waiting }: Pick<Site, 
   const opening = new Map<string, Promise<Hub>>()
   const open = new Map<string, Hub>()
   const broken = new WeakSet<Hub>()
+  const reading = createFailuresInARow(services.log, 'reading watched sessions failed; retrying', 'watched sessions are read again')
   let sweeping = false
   services.onTopic(BOARD_KIND, (sessionId) => open.get(sessionId)?.boardMoved())
 
@@ -65,9 +67,10 @@ export const createHubs = ({ services, eventKinds: kinds, waiting }: Pick<Site, 
           (id) => open.get(id)?.agent,
         )
         await waiting.read()
+        reading.worked()
         for (const row of rows) update(row, teams.get(row.session.id) ?? [], agents(row.session.id))
       } catch (error) {
-        services.log('warn', 'reading watched sessions failed; retrying', describeError(error))
+        reading.failed(error)
       }
     }
     sweeping = false
