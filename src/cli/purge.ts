@@ -37,10 +37,11 @@ const parsed = (words: string[]) => {
 }
 
 /** A line for each session, and what came of it or would. */
-export const purgeReport = ({ sessions, unknown, purged }: PurgeAnswer, { yes }: PurgeOrder): string =>
+export const purgeReport = ({ sessions, unknown, purged, stopped = [] }: PurgeAnswer, { yes }: PurgeOrder): string =>
   [
     ...sessions.map(lineOf),
     ...unknown.map((id) => `${id}  no such session`),
+    ...stopped.map((id) => `${id}  its agent is stopped: a prompt waits there, and the max_usd that kept it waiting is lifted or refilled`),
     yes
       ? `Purged ${purged} session(s). Backups and exports that you made still have them, and other sessions what they took from them: answers of children, what forks and resumed sessions began with.`
       : sessions.length === 0

@@ -36,6 +36,8 @@ export interface PurgeAnswer {
   /** Ids that no session has, or that were purged before. */
   unknown: string[]
   purged: number
+  /** Their agents were stopped: prompts waited there for money that the purge gave back. */
+  stopped?: string[]
   /** The purge ended before all that it found was deleted. */
   cut_short?: true
 }
@@ -67,35 +69,44 @@ export const purge = async (
   const byName = new Set(named.map(({ id }) => id))
   let purged = 0
   let left = going.length
+  const stopped: string[] = []
   for (const id of going) {
-    const isGone = goesOn() && (await purgeOne(services, id, byName.has(id) ? undefined : days, goesOn))
-    if (isGone) purged++
-    else if (!goesOn()) break
+    const freed = goesOn() ? await purgeOne(services, id, byName.has(id) ? undefined : days, goesOn) : undefined
+    if (freed) {
+      purged++
+      stopped.push(...freed)
+    } else if (!goesOn()) break
     left--
   }
   const cut = left > 0
   if (purged > 0 && !stopping.aborted) await vacuumAll(database, (message) => log('warn', message))
   log('info', cut ? 'a purge was cut short' : 'a purge is done', { sessions: purged })
-  return { sessions: found, unknown, purged, ...(cut && { cut_short: true }) }
+  return { sessions: found, unknown, purged, ...(stopped.length > 0 && { stopped }), ...(cut && { cut_short: true }) }
 }
 
-// A session that is found by its age alone stays where something has happened in it since: many take hours.
-const purgeOne = async ({ database, publishTopic }: Services, id: string, days: number | undefined, goesOn: GoesOn): Promise<boolean> => {
+// A session that is found by its age alone stays where something has happened in it since: many take hours. Returns the sessions whose agents
+// were stopped; undefined where it stays.
+const purgeOne = async (
+  { database, publishTopic }: Services,
+  id: string,
+  days: number | undefined,
+  goesOn: GoesOn,
+): Promise<string[] | undefined> => {
   while (goesOn() && (await untilDone(() => shorten(database, id, days)))) {
     publishTopic(topicOf(CUT_KIND, id), Date.now())
     await pause()
   }
-  if (!goesOn()) return false
+  if (!goesOn()) return undefined
   const gone = await untilDone(() => deleteRest(database, id, days))
   if (gone) publishTopic(topicOf(PURGED_KIND, id), Date.now())
   return gone
 }
 
-const deleteRest = (database: Database, id: string, days: number | undefined): Promise<boolean> =>
+const deleteRest = (database: Database, id: string, days: number | undefined): Promise<string[] | undefined> =>
   database.unhurried(async (tx) => {
     await lockIndex(tx)
     await lockSession(tx, id)
-    if (!(await isStillOld(tx, id, days))) return false
+    if (!(await isStillOld(tx, id, days))) return undefined
     const rest = await logEndOf(tx, id) // what came meanwhile
     if (rest) await forgetEvents(tx, id, rest)
     return deleteSession(tx, id)

@@ -4,6 +4,7 @@ import { eq, sql } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { plainArray } from '../../db/arrays.ts'
 import { sessions } from '../../db/schema.ts'
+import { stopUnlimited, waitingForMoney } from './control/costs.ts'
 import { MESSAGE } from './events.ts'
 import { NO_SUBJECT } from './idempotency.ts'
 import { LAST_EVENT_AT } from './last-event-at.ts'
@@ -149,20 +150,25 @@ export const cutVersions = async ({ query }: Queries, id: string, { rows, bytes 
   return gone.length > 0
 }
 
-/** Deletes the session's rows, all but those of the search index of events and those of `deleteOpenAnswers`. False when it is gone already. */
-export const deleteSession = async (tx: Queries, id: string): Promise<boolean> => {
+/** Deletes the session's rows, all but those of the search index of events and those of `deleteOpenAnswers`. What it cost counts no more, nor
+ *  does its limit: agents that would go on by that are stopped. Returns their sessions; undefined when it is gone already. */
+export const deleteSession = async (tx: Queries, id: string): Promise<string[] | undefined> => {
   const session = await lockSession(tx, id)
-  if (!session || session.purgedAt !== null) return false
+  if (!session || session.purgedAt !== null) return undefined
+  const waiting = await waitingForMoney(tx, id)
   const [found] = await purgeableById(tx, [id])
   await tx.query('delete from events where session_id = $1', [id])
   await tx.query(`delete from idempotency where scope in (${SCOPES})`, [id])
   await tx.query('delete from seats where holder = $1', [id])
   await tx.db.delete(sessions).where(eq(sessions.id, id)) // what hangs on it goes with it
-  if (found!.kept_for === 0) return true
-  const { createdAt, seriesId, parentSessionId, forkedFromSessionId, forkedAtSequence, resumedFromSessionId } = session
+  if (found!.kept_for > 0) await keepRow(tx, session)
+  return stopUnlimited(tx, waiting, 'a purge')
+}
+
+const keepRow = async (tx: Queries, session: Session) => {
+  const { createdAt, seriesId, parentSessionId, forkedFromSessionId, forkedAtSequence, resumedFromSessionId, id } = session
   const kept = { createdAt, seriesId, parentSessionId, forkedFromSessionId, forkedAtSequence, resumedFromSessionId }
   await insertSession(tx, { id, title: '(purged)', description: '', status: 'closed', ...kept })
   const now = sql`clock_timestamp()`
   await tx.db.update(sessions).set({ closedAt: now, archivedAt: now, purgedAt: now }).where(eq(sessions.id, id))
-  return true
 }

@@ -10,7 +10,7 @@ import { cookieOf, done, onEveryEngine, refused, room, soon, viaRest } from '../
 import { called, runnerAt, said } from '../../support/played-runner.ts'
 import { revokeByPrefix } from '../../../src/control/keys/keys.ts'
 import { purge } from '../../../src/process/purge.ts'
-import { purgeArguments } from '../../../src/cli/purge.ts'
+import { purgeArguments, purgeReport } from '../../../src/cli/purge.ts'
 
 onEveryEngine(
   (parley) => {
@@ -569,6 +569,35 @@ onEveryEngine(
       expect(await waited()).toBeGreaterThanOrEqual(90)
       await runner.finish(first, 'Done.', { usage: { input_tokens: 10, output_tokens: 5, cost_usd: 0.5 } })
       expect(await waited()).toBe(0)
+    })
+
+    test('a purge gives back what was spent, or lifts the limit, and starts nothing: what waited for that is stopped, and named', async () => {
+      const { runner, call } = await scene()
+      const spend = { usage: { input_tokens: 10, output_tokens: 5, cost_usd: 0.5 } }
+      const part = { title: 'Part', worktree_id: runner.worktree, initial_prompt: 'Go.', max_usd: 0.5 }
+      const top = (await done(call('create_session', part))).session_id as string
+      await runner.work('Done.')
+      const child = async () =>
+        (await done(call('send_prompt', { session_id: top, prompt: 'Go.', mode: 'subsession' }))).session_id as string
+      const spender = await child()
+      await runner.work('Done.', [], spend)
+      const other = await child()
+      await start(call, top)
+      const purged = async (id: string) => {
+        const order = purgeArguments([id, '--yes'])
+        const answer = await purge(parley().services, order)
+        expect((await runner.take()).tasks).toEqual([])
+        for (const one of answer.stopped ?? []) {
+          expect(purgeReport(answer, order)).toContain(`${one}  its agent is stopped`)
+          expect((await done(call('get_session', { session_id: one }))).session.held).toMatchObject({ by: 'a purge' })
+        }
+        return answer.stopped?.toSorted()
+      }
+      expect(await purged(spender)).toEqual([top, other].toSorted())
+      await done(call('manage_session', { session_id: other, action: 'start' }))
+      await runner.work('Done.', [], spend)
+      const waiting = await child()
+      expect(await purged(top)).toEqual([waiting])
     })
 
     test('a limit holds for all below the session that has it, wherever in a tree that is', async () => {
