@@ -23,10 +23,10 @@ export const isLoopback = (name: string): boolean => LOOPBACK_NAME.test(name)
 /** Is this host[:port] one that only its own machine reaches? */
 export const isLoopbackHost = (host: string): boolean => LOOPBACK_HOST.test(host)
 
-/** The base URL of a server whose MCP link this is: the link without its /mcp or /mcp/TOOLSET. */
+/** The base URL of a server whose MCP link this is: the link without its /mcp or /mcp/TOOLSET, also where these stand behind /api. */
 export const baseOfLink = (link: string): string => {
   const { origin, pathname } = new URL(link)
-  return origin + pathname.replace(/\/((api\/)?mcp|mcp\/[^/]+)?\/?$/, '')
+  return origin + pathname.replace(/\/((api\/)?mcp(\/[^/]+)?)?\/?$/, '')
 }
 
 /** Whether a server with this configuration answers to any host name: it is open to other machines, and nobody said by which names they reach

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { isLoopback, isLoopbackHost, urlAt } from '../../src/core/address.ts'
+import { baseOfLink, isLoopback, isLoopbackHost, urlAt } from '../../src/core/address.ts'
 
 test.each([
   ['127.0.0.1', 'http://127.0.0.1:7423'],
@@ -16,6 +16,18 @@ test.each([
   ['::ffff:0.0.0.0', 'http://127.0.0.1:7423'],
 ])('what listens on %s is reached on its machine at %s', (host, url) => {
   expect(urlAt(host, 7423)).toBe(url)
+})
+
+test.each([
+  ['https://parley.example/mcp', 'https://parley.example'],
+  ['https://parley.example/mcp/history/', 'https://parley.example'],
+  ['https://parley.example/api/mcp', 'https://parley.example'],
+  ['https://parley.example/api/mcp/history', 'https://parley.example'],
+  ['https://parley.example/team/api/mcp/history?tools=open', 'https://parley.example/team'],
+  ['https://parley.example/team', 'https://parley.example/team'],
+  ['https://parley.example/', 'https://parley.example'],
+])('the server of the link %s is at %s', (link, base) => {
+  expect(baseOfLink(link)).toBe(base)
 })
 
 test('only names of the machine itself are loopback, with a port where a Host has one', () => {
