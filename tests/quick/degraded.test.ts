@@ -10,6 +10,7 @@ const watched = () => {
     peeks: { held: 0 },
     streams: { open: 0 },
     indexer: { lagSeconds: 0 },
+    database: { freeMib: 5_000, freeBytes: (): number => state.database.freeMib * 1024 ** 2 },
   }
   const { run } = degradedModesJob(state)
   /** What the next run logs. */
@@ -49,4 +50,16 @@ test('waits and streams near their limit are logged at 90 %, and again below 80 
   expect(news()).toEqual([])
   state.waits.held = 79
   expect(news()).toEqual(['info The open waits are below 80 % of MAX_WAITS again. {"waits":79,"limit":100}'])
+})
+
+test('little space on the disk is logged, and again when there is a quarter more', () => {
+  const { state, news } = watched()
+  state.database.freeMib = 1_025
+  expect(news()).toEqual([])
+  state.database.freeMib = 900
+  expect(news()).toEqual(['warn The disk of DATA_DIR has 1024 MiB left or less. Below 64 MiB nothing is written. {"free_mib":900}'])
+  state.database.freeMib = 1_100
+  expect(news()).toEqual([])
+  state.database.freeMib = 1_281
+  expect(news()).toEqual(['info The disk of DATA_DIR has room again. {"free_mib":1281}'])
 })
