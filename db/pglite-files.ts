@@ -95,17 +95,18 @@ export const hasDatabase = (folder: string): boolean => existsSync(filesIn(folde
 export const lossDetector = (folder: string): (() => boolean) => {
   const place = join(filesIn(folder), 'PG_VERSION')
   const ours = openSync(place, 'r')
-  const isOurs = () => {
-    if (statSync(place).ino === fstatSync(ours).ino) return true
+  const isOurs = ({ ino }: { ino: number }) => {
+    if (ino === fstatSync(ours).ino) return true
     const now = new Date() // some file systems renumber their files: if a time set on ours appears at the path, it is the same file
     futimesSync(ours, now, now)
     return statSync(place).mtimeMs === fstatSync(ours).mtimeMs
   }
   return () => {
     try {
-      return !existsSync(place) || !isOurs()
-    } catch {
-      return false // the files could not be examined
+      const there = statSync(place, { throwIfNoEntry: false })
+      return there === undefined || !isOurs(there)
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === 'ENOTDIR' // else it may be there: this user may not look, or the disk fails
     }
   }
 }

@@ -12,6 +12,7 @@ import {
   statfsSync,
   statSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs'
 import { execFileSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
@@ -19,7 +20,7 @@ import { join } from 'node:path'
 import { isOfLock } from '../../db/lock.ts'
 import { reasonOf } from '../../db/open.ts'
 import { openPglite } from '../../db/pglite.ts'
-import { copyFiles, holdsDatabase, preparedFolder } from '../../db/pglite-files.ts'
+import { copyFiles, holdsDatabase, lossDetector, preparedFolder } from '../../db/pglite-files.ts'
 import { createApp } from '../../src/app.ts'
 import { restoreBackup, writeBackup } from '../../src/cli/backup.ts'
 import { startParley } from '../support/parley.ts'
@@ -70,6 +71,22 @@ test('while the disk of a linked database is not there, nothing is made in its p
   rmSync(elsewhere, { recursive: true })
   renameSync(`${elsewhere}.away`, elsewhere)
   expect(preparedFolder(folder, noWarning)).toBe(elsewhere)
+})
+
+test('files that cannot be looked at are not taken for removed ones', async () => {
+  await emptyFolderAt(folder)
+  const [pg, away] = [join(folder, 'pg'), join(folder, 'away')]
+  const isLost = lossDetector(folder)
+  renameSync(pg, away)
+  symlinkSync(pg, pg) // leads nowhere, also for root, who may look into every folder
+  expect(isLost()).toBe(false)
+  rmSync(pg)
+  expect(isLost()).toBe(true)
+  writeFileSync(pg, '')
+  expect(isLost()).toBe(true)
+  rmSync(pg)
+  renameSync(away, pg)
+  expect(isLost()).toBe(false)
 })
 
 test('a backup of a database that lies elsewhere, behind a link, has its files', async () => {
