@@ -280,6 +280,15 @@ onEveryEngine((parley, engine) => {
     expect(await rowsAbout(parley(), id)).toEqual([])
   })
 
+  test('through a server it takes as many ids as a command line', async () => {
+    const other = await parley().beside({}, { commandSecret: 's' })
+    const ids = Array.from({ length: 5_000 }, () => crypto.randomUUID())
+    const order = { method: 'POST', headers: { authorization: 'Bearer s' }, body: JSON.stringify(purgeArguments(ids)) }
+    const answer = await other.send('/api/commands/purge', order)
+    expect(await answer.json()).toEqual({ sessions: [], unknown: ids, purged: 0 })
+    await other.close()
+  })
+
   const progressOf = (id: string) =>
     parley().database.query<object>('select indexed_sequence, messages from session_index where session_id = $1', [id])
 

@@ -31,7 +31,7 @@ export const commandRoutes = (services: Services, secret: string, program: Clien
       return json(await carryOut(services, order.data, { base, program: program && base + programPath(program) }))
     })
     .post('/commands/purge', async (c) => {
-      const order = purgeOrder.safeParse(parseJson(await bodyText(c.req.raw, PATH_LIMIT)))
+      const order = purgeOrder.safeParse(parseJson(await bodyText(c.req.raw, IDS_LIMIT)))
       if (!order.success) return unknownCommand()
       c.env?.untimed?.()
       const goesOn = () => !c.req.raw.signal.aborted && !services.stopping.aborted // who gave the order may have thought better of it
@@ -72,6 +72,7 @@ const unknownCommand = () =>
   )
 
 const PATH_LIMIT = 64 * 1024
+const IDS_LIMIT = 4 * 1024 * 1024 // more than a command line holds: 2 MiB on Linux
 const COMMAND = { id: 'command', effect: 'write', refuses: ['conflict'] } as const
 
 type Report = (line: object) => void
