@@ -17,7 +17,7 @@ import { assertNotTooOld, migrate } from '../db/migrate.ts'
 import { openDatabase, type OpenedDatabase } from '../db/open.ts'
 import type { App } from './app.ts'
 import { BadConfig, readConfig, type Config } from './config.ts'
-import { baseOfLink, isLoopback, urlAt } from './core/address.ts'
+import { isLoopback, urlAt } from './core/address.ts'
 import { newSecret } from './core/ids.ts'
 import { createLog, describeError, type Log } from './core/runtime/log.ts'
 import { errorAnswer } from './doors/http/http.ts'
@@ -132,13 +132,16 @@ const failedOutside = (error: Error, log: Log) => {
   })
 }
 
-const printStart = ({ config, setting, database }: Services, url: string, key: string | undefined, programPath: string | undefined) => {
+const printStart = (services: Services, url: string, key: string | undefined, programPath: string | undefined) => {
+  const { config, setting, database } = services
   const link = setting('mcp_url') ?? config.MCP_URL
+  const base = services.base()
   const lines = [
     `Parley is open at ${url}`,
     `  for agents   ${link ?? `${url}/mcp`}${setting('mcp_url') ? ' (saved on the settings page)' : link ? ' (MCP_URL)' : ''}`,
-    ...(programPath ? [`  connect      npx -y ${baseOfLink(link ?? `${url}/mcp`)}${programPath} connect`] : []),
+    ...(programPath ? [`  connect      npx -y ${base}${programPath} connect`] : []),
     `  sign in      ${key ? `${url}/sign-in?key=${key}` : config.OPERATOR_KEY ? `at ${url}/sign-in, with the OPERATOR_KEY of the environment` : 'with your key; `bun run operator-key` makes a new one'}`,
+    ...(key && base !== url ? [`               elsewhere ${base}/sign-in?key=${key}`] : []),
     `  data         ${database.engine === 'pglite' ? `embedded, in ${config.DATA_DIR}` : 'Postgres (DATABASE_URL)'}`,
   ]
   if (!isLoopback(config.HOST) && !config.ACCESS_TOKEN)

@@ -65,8 +65,9 @@ const operatorKey = async (config: Config, log: Log, { env }: Machine) => {
   if (config.OPERATOR_KEY) throw new BadConfig(OPERATOR_KEY_IS_SET)
   const server = await servingHere(config, env)
   if (!server) return once(config, log, async (services) => console.log(await newOperatorKey(services)))
-  const made = await command<{ key: string }>(server, 'operator-key')
-  console.log(`${server.url}/sign-in?key=${made.key}`)
+  const { key: made, base = server.url } = await command<{ key: string; base?: string }>(server, 'operator-key') // an older server tells none
+  console.log(`${server.url}/sign-in?key=${made}`)
+  if (base !== server.url) console.error(`From another machine: ${base}/sign-in?key=${made}`)
 }
 
 const key = async (config: Config, log: Log, words: string[], { machine: { env }, asset }: Surroundings) => {

@@ -10,11 +10,12 @@ import { emptyFolderAt, freePort, runServer, startServer, type TestServer } from
 import { expectUnbroken, openRoom, post, readFeed, textsOf, until } from './rooms.ts'
 
 const PASSWORD = 'correct-horse-battery'
+const PUBLIC = 'https://parley.example'
 
 let server: TestServer
 let empty: string
 beforeAll(async () => {
-  server = await startServer()
+  server = await startServer({ MCP_URL: `${PUBLIC}/mcp` })
   empty = mkdtempSync(join(tmpdir(), 'parley-start-'))
 }, 180_000)
 afterAll(async () => {
@@ -242,8 +243,9 @@ test.skipIf(!FULL)(
   180_000,
 )
 
-test('the link that the first start prints signs in at once', async () => {
+test('the link that the first start prints signs in at once, and the one for other machines has the same key', async () => {
   const link = /sign in +(\S+)/.exec(server.output())![1]!
+  expect(server.output()).toContain(`elsewhere ${link.replace(server.url, PUBLIC)}\n`)
   const answer = await fetch(link, { redirect: 'manual' })
   expect(answer.status).toBe(303)
   expect(answer.headers.get('set-cookie')).toContain('parley_person=')
@@ -253,9 +255,11 @@ test('operator-key beside a running embedded server makes a new key each time, a
   const environment = { DATA_DIR: server.folder }
   const link = new RegExp(`^${server.url}/sign-in\\?key=(op_[A-Za-z0-9_-]{32})$`, 'm')
   const made = [await runServer(['operator-key'], environment), await runServer(['operator-key'], environment)]
-  const keys = made.map(({ code, output }) => {
+  const keys = made.map(({ code, output, stdout }) => {
     expect(code).toBe(0)
-    return link.exec(output)?.[1]
+    const [line, key] = link.exec(stdout)!
+    expect([stdout, output]).toEqual([`${line}\n`, expect.stringContaining(`: ${PUBLIC}/sign-in?key=${key}\n`)])
+    return key
   })
   expect(keys.every(Boolean)).toBe(true)
   expect(new Set([...keys, /key=(\S+)/.exec(server.output())![1]]).size).toBe(3)

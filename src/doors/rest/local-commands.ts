@@ -23,7 +23,7 @@ export const commandRoutes = (services: Services, secret: string, program: Clien
         refuse('forbidden', "Only this server's own commands may call this.")
       await next()
     })
-    .post('/commands/operator-key', async () => json({ key: await newOperatorKey(services) }))
+    .post('/commands/operator-key', async () => json({ key: await newOperatorKey(services), base: services.base() }))
     .post('/commands/key', async (c) => {
       const order = keyOrder.safeParse(parseJson(await bodyText(c.req.raw, PATH_LIMIT)))
       if (!order.success) return unknownCommand()
