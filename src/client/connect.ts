@@ -6,7 +6,7 @@ import { CLIENTS, type Change, type ClientName, type Wish } from './clients.ts'
 import { connectionsOf, keepConnection, sameConnection, type ChangedFile, type Connection } from './connections.ts'
 import { callOf, makeCopy } from './copy.ts'
 import { baseOfLink } from '../core/address.ts'
-import { askHub, hostWord, hubConfigOf, isUnguarded, Unreachable } from './hub.ts'
+import { askHub, hostWord, hubConfigOf, isUnguarded, refusedAsUnguarded, Unreachable } from './hub.ts'
 import { Stop, type Machine } from './machine.ts'
 import { packageOf } from './package.ts'
 import { changeAll } from './settings/change-all.ts'
@@ -24,9 +24,6 @@ const WITHIN_MS = 5_000
 export const WARNING =
   'Others in your session can start this agent while you are away, with the permissions of its terminal. `disconnect` ends that.'
 
-export const UNGUARDED = (link: string) =>
-  `${link} is plain http to another machine: whoever is on the way can read what is sent, and run code on this one. Reach the hub by https or through a private network (README, "Teammates on other machines"), or add --insecure.`
-
 /** Throws Stop where it cannot be done; nothing is changed then. */
 export const connect = async (machine: Machine, client: ClientName, options: ConnectOptions): Promise<void> => {
   const { link, insecure, yes } = options
@@ -34,7 +31,7 @@ export const connect = async (machine: Machine, client: ClientName, options: Con
   refuseImpossible(options, kind)
   const all = connectionsOf(machine.home).filter((other) => other.client === client)
   const earlier = all.find((other) => sameConnection(other, { client, link }))
-  if (isUnguarded(link) && !insecure && !earlier) throw new Stop(UNGUARDED(link))
+  if (isUnguarded(link) && !insecure && !earlier) throw new Stop(refusedAsUnguarded(link, 'read what is sent, and run code on this one'))
   const kept = keptFrom(earlier, options, isUnguarded(link))
   const wish = await wishOf(machine, client, options, earlier)
   const planned = changesFor(machine, client, wish, earlier).map((change) => planOf(change, earlier, all))

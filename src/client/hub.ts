@@ -1,8 +1,9 @@
 // A hub: a Parley server that this program was connected to. What it answers is checked before it is used, for another program may listen
 // on its port by now.
 import { baseOfLink, isLoopback } from '../core/address.ts'
-import { Stop } from './machine.ts'
 import { valueIn } from '../core/lookup.ts'
+import { quoted } from './copy.ts'
+import { Stop } from './machine.ts'
 
 export interface Hub {
   /** The MCP link. */
@@ -104,6 +105,22 @@ export const linkOf = (given: string): string => {
 
 /** Can somebody between this machine and the hub change what it sends? */
 export const isUnguarded = (link: string): boolean => new URL(link).protocol === 'http:' && !isLoopback(new URL(link).hostname)
+
+/** Why a link that is unguarded is refused, and what to do. `can`: what somebody on the way is able to do. */
+export const refusedAsUnguarded = (link: string, can: string): string =>
+  `${link} is plain http to another machine: whoever is on the way can ${can}. Reach the hub ${guardedWays(link)}. In a network that you trust, add --insecure.`
+
+/** The ways to the hub of an unguarded link on which nobody can change what is sent, as the end of a sentence. */
+export const guardedWays = (link: string): string => {
+  const { hostname, port, pathname, search } = new URL(link)
+  const far = port || '80'
+  const near = Number(far) < FIRST_FREE_PORT ? '7423' : far
+  const tunnel = `ssh -N -L ${near}:127.0.0.1:${far} ${hostname.replaceAll(/[[\]]/g, '')}`
+  const tunnelled = `http://127.0.0.1:${near}${pathname.replace(/\/$/, '')}${search}`
+  return `by https, or through an ssh tunnel: leave \`${tunnel}\` running, and add --hub ${quoted(tunnelled)}`
+}
+
+const FIRST_FREE_PORT = 1024 // below it only an administrator's programs may listen
 
 /** Can somebody change what is sent on the way to this link, and nobody on the way to the other? What goes to the other must not follow to
  *  this one. */

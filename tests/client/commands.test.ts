@@ -89,6 +89,14 @@ test('doctor advises to connect to the link that a hub names, and to fetch from 
   }
 })
 
+test('of a hub on another machine over plain http doctor says what is open, and the line of a tunnel', async () => {
+  const hub = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: ({ url }) => Response.json({ mcp_url: `${new URL(url).origin}/mcp` }) })
+  atTheEnd(() => hub.stop(true))
+  const { out } = await homeOf(`http://0.0.0.0:${hub.port}/mcp`).runHere(['doctor'])
+  expect(out).toContain('! It is plain http to another machine: whoever is on the way can read and change what is sent.')
+  expect(out).toContain(`\`ssh -N -L ${hub.port}:127.0.0.1:${hub.port} 0.0.0.0\` running, and add --hub http://127.0.0.1:${hub.port}/mcp.`)
+})
+
 test('doctor takes what a client says of the hub from its own line, whatever others are called', async () => {
   const link = 'http://127.0.0.1:9/failover/mcp'
   const other = 'parley-old: http://127.0.0.1:19/mcp (HTTP) - ✗ Failed to connect'

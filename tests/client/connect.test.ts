@@ -247,11 +247,18 @@ test('a client that nothing wakes is said to be so', async () => {
   expect((await connected('gemini')).out).toContain('hold a wait')
 })
 
-test('a hub on another machine over plain http is refused, with the reason, unless --insecure', async () => {
-  home = newHome('http://192.0.2.7:7423/mcp')
-  const { code, err } = await home.runHere(['connect', 'codex', '--yes'])
-  expect([code, err]).toEqual([1, expect.stringContaining('run code on this one')])
-  expect(existsSync(home.path('.codex'))).toBe(false)
+test('a hub on another machine over plain http is refused, with the reason and the line of a tunnel, unless --insecure', async () => {
+  for (const [link, tunnel, tunnelled] of [
+    ['http://192.0.2.7:7423/mcp', '7423:127.0.0.1:7423 192.0.2.7', 'http://127.0.0.1:7423/mcp'],
+    ['http://[2001:db8::7]/parley/mcp?tools=peek', '7423:127.0.0.1:80 2001:db8::7', "'http://127.0.0.1:7423/parley/mcp?tools=peek'"],
+  ] as const) {
+    home = newHome(link)
+    const { code, err } = await home.runHere(['connect', 'codex', '--yes'])
+    expect([code, err]).toEqual([1, expect.stringContaining('run code on this one')])
+    expect(err).toContain(`leave \`ssh -N -L ${tunnel}\` running, and add --hub ${tunnelled}. In a network that you trust, add --insecure.`)
+    expect(existsSync(home.path('.codex'))).toBe(false)
+    home.drop()
+  }
 })
 
 test('a server that the person added by hand stays when the hub is disconnected', async () => {

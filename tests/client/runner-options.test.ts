@@ -30,7 +30,7 @@ const WRONG: [what: string, words: string[], code: number, said: string, env?: R
   ['no URL', [], 2, '--url'],
   ['a URL that is none', ['--url', 'nowhere'], 2, 'needs the address of a Parley'],
   ['another protocol', ['--url', 'ftp://example.org'], 2, 'needs the address of a Parley'],
-  ['plain http to another machine', ['--url', 'http://example.org:7423'], 1, 'plain http to another machine'],
+  ['plain http to another machine', ['--url', 'http://example.org:7423'], 1, 'running, and add --hub http://127.0.0.1:7423. In a network'],
   ['no key', ['--url', 'HUB'], 2, 'PARLEY_RUNNER_KEY', { PARLEY_RUNNER_KEY: '' }],
   ['a key of another scope', ['--url', 'HUB'], 1, 'a key of the scope full', { PARLEY_RUNNER_KEY: newKey('full') }],
   ['no key at all', ['--url', 'HUB'], 1, 'is no key', { PARLEY_RUNNER_KEY: 'hello' }],

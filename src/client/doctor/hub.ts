@@ -1,6 +1,6 @@
 // Is the hub in order, as this machine sees it?
 import { baseOfLink, isLoopback } from '../../core/address.ts'
-import { askHub, hubConfigOf, isLessGuarded, isUnguarded, Unreachable, type Hub, type HubAnswer } from '../hub.ts'
+import { askHub, guardedWays, hubConfigOf, isLessGuarded, isUnguarded, Unreachable, type Hub, type HubAnswer } from '../hub.ts'
 import { updateCommand } from '../hub-notes.ts'
 import { bad, good, note, type Finding } from './findings.ts'
 
@@ -31,7 +31,7 @@ const reached = ({ link, token }: Hub, answer: HubAnswer, ms: number, version: s
   const from = isLoopback(new URL(link).hostname) ? 'on this machine' : 'from this machine'
   return [
     good(`The hub is reached ${from} in ${ms} ms.`),
-    ...(isUnguarded(link) ? [note(PLAIN)] : []),
+    ...(isUnguarded(link) ? [note(`${PLAIN} ${guardedWays(link)}.`)] : []),
     ...(baseOfLink(config.link) === baseOfLink(link) || isLessGuarded(config.link, link)
       ? []
       : [note(`The hub names ${config.link} as its link now: connect to that one, in case this one goes.`)]),
@@ -43,7 +43,7 @@ const reached = ({ link, token }: Hub, answer: HubAnswer, ms: number, version: s
 }
 
 const PLAIN =
-  'It is plain http to another machine: whoever is on the way can read and change what is sent. Use https or a private network (README, "Teammates on other machines").'
+  'It is plain http to another machine: whoever is on the way can read and change what is sent. Unless you trust that network, disconnect, and connect'
 
 const clock = ({ headers }: HubAnswer): Finding => {
   const theirs = Date.parse(headers.get('date') ?? '')

@@ -6,7 +6,7 @@ import { baseOfLink } from '../../core/address.ts'
 import { nameIsPlain } from '../../core/text/text.ts'
 import { isObject } from '../../transcripts/json.ts'
 import { reasonOf } from '../folder.ts'
-import { isUnguarded } from '../hub.ts'
+import { isUnguarded, refusedAsUnguarded } from '../hub.ts'
 import { BadCall, readWords, Stop, type Machine } from '../machine.ts'
 import { packageOf } from '../package.ts'
 
@@ -114,9 +114,7 @@ const baseFor = ({ url, insecure }: Values, machine: Machine): string => {
     throw new BadCall(`--url needs the address of a Parley, such as http://127.0.0.1:7423, and ${JSON.stringify(given)} is none.`)
   const base = baseOfLink(given)
   if (isUnguarded(base) && !insecure)
-    throw new Stop(
-      `${base} is plain http to another machine: whoever is on the way can read the key and what agents print, and run code on this one. Reach the hub by https or through a private network (README, "Teammates on other machines"), or add --insecure.`,
-    )
+    throw new Stop(refusedAsUnguarded(base, 'read the key and what agents print, and run code on this one'))
   return base
 }
 
