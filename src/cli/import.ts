@@ -1,4 +1,4 @@
-// `bun run import PATH… [--url URL]`: imports files and folders, shows its progress, and prints a summary.
+// `bun run import PATH… [--hub LINK]`: imports files and folders, shows its progress, and prints a summary.
 import { parseArgs } from 'node:util'
 import type { Server } from '../../db/lock.ts'
 import { Refusal, type ErrorCode } from '../core/errors.ts'
@@ -11,23 +11,26 @@ import { responseTo } from './local-server.ts'
 
 export interface ImportArguments {
   paths: string[]
-  url: string | undefined
+  hub: string | undefined
 }
 
-export const USAGE = 'Usage: bun run import PATH… [--url http://host:port], where a PATH is a transcript or a folder of them.'
+export const USAGE = 'Usage: bun run import PATH… [--hub http://host:port], where a PATH is a transcript or a folder of them.'
 
 export const importArguments = (words: string[]): ImportArguments => {
-  const { paths, url } = parsed(words)
+  const { paths, hub } = parsed(words)
   if (paths.length === 0) throw new ImportFailed(USAGE)
-  if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-    throw new ImportFailed(`--url needs an http:// or https:// URL, and ${JSON.stringify(url)} is none. ${USAGE}`)
-  return { paths, url }
+  if (hub !== undefined && !/^https?:$/.test(URL.parse(hub)?.protocol ?? ''))
+    throw new ImportFailed(`--hub needs an http:// or https:// URL, and ${JSON.stringify(hub)} is none. ${USAGE}`)
+  return { paths, hub }
 }
+
+// --url is another name of --hub.
+const OPTIONS = { hub: { type: 'string' }, url: { type: 'string' } } as const
 
 const parsed = (words: string[]): ImportArguments => {
   try {
-    const { positionals, values } = parseArgs({ args: words, options: { url: { type: 'string' } }, allowPositionals: true })
-    return { paths: positionals, url: values.url }
+    const { positionals, values } = parseArgs({ args: words, options: OPTIONS, allowPositionals: true })
+    return { paths: positionals, hub: values.hub ?? values.url }
   } catch (error) {
     throw new ImportFailed(`${(error as Error).message}\n${USAGE}`)
   }

@@ -43,7 +43,7 @@ export const runCommand = async (
   const help = helpFor(name, words)
   if (help !== undefined) return console.log(help)
   if (name === 'migrate' || name === 'operator-key' || name === 'reindex') takesNoWords(name, words)
-  passProxyBy(machine.env) // also where --url names a server of this machine
+  passProxyBy(machine.env) // also where --hub names a server of this machine
   if (name === 'migrate') return bringUpToDate(config, log)
   if (name === 'operator-key') return operatorKey(config, log, machine)
   if (name === 'key') return key(config, log, words, { machine, asset })
@@ -98,10 +98,10 @@ const inWords = (error: unknown): never => {
   throw error instanceof Refusal ? new BadConfig(error.message) : error
 }
 
-// Sends to the server of --url, or else to the one that has the embedded database open, or else writes into the database.
+// Sends to the server of --hub, or else to the one that has the embedded database open, or else writes into the database.
 const importTranscripts = async (config: Config, log: Log, words: string[], { env }: Machine) => {
-  const { paths, url } = importArguments(words)
-  if (url) return importAll(paths, toServer(url, config.ACCESS_TOKEN), process.stderr)
+  const { paths, hub } = importArguments(words)
+  if (hub) return importAll(paths, toServer(hub, config.ACCESS_TOKEN), process.stderr)
   const server = await servingHere(config, env)
   if (server) return answerOf(server.url, () => importAll(paths, throughLocalServer(server), process.stderr))
   return once(config, log, async (services) => {

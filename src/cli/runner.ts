@@ -24,17 +24,17 @@ export const runRunnerHere = async (
 ): Promise<number> => {
   const own = { ...machine, env: withoutServerSecrets(machine.env) }
   const named = namesHub(words)
-  const isNamed = named.url || named.key || own.env.PARLEY_RUNNER_KEY || words.includes('--help')
+  const isNamed = named.hub || named.key || own.env.PARLEY_RUNNER_KEY || words.includes('--help')
   if (isNamed) return runRunner(['runner', ...words], own, KINDS)
   if (!server)
     throw new BadConfig(
       DATABASE_URL
-        ? 'The database is a Postgres (DATABASE_URL), and what serves it is not known here. Name the hub: --url URL, with a key in PARLEY_RUNNER_KEY (bun run key run NAME).'
-        : `No server has ${DATA_DIR} open. Start it (bun run start), or name a hub: --url URL, with its key in PARLEY_RUNNER_KEY.`,
+        ? 'The database is a Postgres (DATABASE_URL), and what serves it is not known here. Name the hub: --hub LINK, with a key in PARLEY_RUNNER_KEY (bun run key run NAME).'
+        : `No server has ${DATA_DIR} open. Start it (bun run start), or name a hub: --hub LINK, with its key in PARLEY_RUNNER_KEY.`,
     )
   const say = (line: string) => machine.err.write(`${line}\n`)
   const key = await keptKey(join(DATA_DIR, 'runner-keys.json'), runnerNameIn(words), server, say)
-  return runRunner(['runner', ...words, '--url', server.url], { ...own, env: { ...own.env, PARLEY_RUNNER_KEY: key } }, KINDS)
+  return runRunner(['runner', ...words, '--hub', server.url], { ...own, env: { ...own.env, PARLEY_RUNNER_KEY: key } }, KINDS)
 }
 
 // What is in a checkout's .env is the server's: an agent needs none of it. Its model's key may be there too.

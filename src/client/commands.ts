@@ -41,6 +41,7 @@ const HELP = `parley: brings agents into a Parley hub, and wakes them when someb
 
 const OPTIONS = {
   hub: { type: 'string' },
+  url: { type: 'string' }, // another name of --hub
   wake: { type: 'string' },
   name: { type: 'string' },
   yes: { type: 'boolean' },
@@ -71,7 +72,8 @@ const run = async (words: string[], machine: Machine): Promise<number> => {
   if (values.version) return said(machine, packageOf(machine.program).version)
   if (values.help || command === 'help') return said(machine, HELP.trimEnd())
   if (command === undefined) throw new BadCall(HELP.trimEnd())
-  const link = values.hub === undefined ? undefined : linkOf(values.hub)
+  const named = values.hub ?? values.url
+  const link = named === undefined ? undefined : linkOf(named)
   if (command === 'connect') return done(connect(machine, clientOf(rest), { ...connectOptions(values), link: link ?? hubOf(machine) }))
   if (command === 'disconnect')
     return done(disconnect(machine, clientOf(rest), link ?? packageOf(machine.program).link, values.yes ?? false))

@@ -95,12 +95,13 @@ export const hubConfigOf = ({ status, body }: HubAnswer): HubConfig | undefined 
   return { link: body.mcp_url, program: URL.canParse(body.client) ? body.client : undefined }
 }
 
-/** Checks a link that a person gave. Throws Stop. */
+/** The MCP link that a person gave, also by the hub's base URL. Throws Stop. */
 export const linkOf = (given: string): string => {
   if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol))
     throw new Stop(`--hub needs the address of a Parley, such as http://127.0.0.1:7423/mcp, and ${JSON.stringify(given)} is none.`)
-  const { pathname } = new URL(given)
-  return pathname === '/' ? `${baseOfLink(given)}/mcp` : given
+  const { origin, pathname, search } = new URL(given)
+  const base = baseOfLink(given)
+  return base === origin + pathname.replace(/\/$/, '') ? `${base}/mcp${search}` : given
 }
 
 /** Can somebody between this machine and the hub change what it sends? */

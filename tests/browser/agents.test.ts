@@ -489,7 +489,7 @@ test.skipIf(!FULL)('an agent whose runner is gone says so at once, with the line
     await page.locator('#agent', { hasText: 'no runner' }).waitFor(SOON)
     await page.locator('#roster', { hasText: 'away' }).waitFor(SOON)
     expect(await page.getByText('Prompts wait for a runner').isVisible()).toBe(true)
-    expect(await page.textContent('main')).toMatch(/PARLEY_RUNNER_KEY=… .* runner --url http/)
+    expect(await page.textContent('main')).toMatch(/PARLEY_RUNNER_KEY=… .* runner --hub http/)
     await agents.prompt(session, 'A part.', { mode: 'subsession', title: 'The child' })
     await page.locator('#family', { hasText: '1 session below this one' }).waitFor({ timeout: 10_000 })
     await page.click('#family summary')
@@ -619,7 +619,7 @@ test.skipIf(!FULL)('without a runner the pages say the one command that starts o
       MOBILE,
       async (page, complaints) => {
         await page.goto('/worktrees')
-        expect(await page.textContent('main')).toMatch(/PARLEY_RUNNER_KEY=… .*runner --url http:\/\/127\.0\.0\.1:\d+/)
+        expect(await page.textContent('main')).toMatch(/PARLEY_RUNNER_KEY=… .*runner --hub http:\/\/127\.0\.0\.1:\d+/)
         expect(await violations(page)).toEqual([])
         expect(complaints).toEqual([])
       },

@@ -160,7 +160,7 @@ test.skipIf(!FULL)(
     chmodSync(home.path('key'), 0o600)
     execFileSync('git', ['init', '-q', home.home])
     const runner = await home.run(['runner', '--url', `http://${elsewhere}`, '--key-file', home.path('key')])
-    expect(runner.err).toContain(`redirects to https://parley.example. Give the hub's address with --url.`)
+    expect(runner.err).toContain(`redirects to https://parley.example. Give the hub's address with --hub.`)
   },
   LONG_MS,
 )
@@ -174,6 +174,18 @@ test('an option that is unknown, or lacks its value, is told in a sentence', asy
     [['--hub', '--yes'], "dash use '--hub=-XYZ'."],
   ] as const)
     expect((await home.runHere(['doctor', ...words])).err).toEndWith(`${says} parley --help lists what there is.\n`)
+})
+
+test('a hub is named by its link or its base URL, with --hub or --url', async () => {
+  const home = homeOf('http://127.0.0.1:19/mcp')
+  for (const [option, given, link] of [
+    ['--hub', 'http://127.0.0.1:9', 'http://127.0.0.1:9/mcp'],
+    ['--url', 'http://127.0.0.1:9/', 'http://127.0.0.1:9/mcp'],
+    ['--url', 'http://127.0.0.1:9/mcp/records', 'http://127.0.0.1:9/mcp/records'],
+    ['--hub', 'http://127.0.0.1:9/parley', 'http://127.0.0.1:9/parley/mcp'],
+    ['--hub', 'http://127.0.0.1:9?toolsets=rooms,records', 'http://127.0.0.1:9/mcp?toolsets=rooms,records'],
+  ] as const)
+    expect((await home.runHere(['doctor', option, given])).out).toStartWith(`${link}\n`)
 })
 
 test('a word after a command that takes none is told, and nothing is done', async () => {

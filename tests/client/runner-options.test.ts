@@ -27,10 +27,11 @@ const everywhere = ({ url }: RunnerHub) => url.replace('127.0.0.1', '0.0.0.0')
 const WRONG: [what: string, words: string[], code: number, said: string, env?: Record<string, string>][] = [
   ['an option that is unknown', ['--bogus'], 2, '--help'],
   ['a word too many', ['/srv/app'], 2, '--worktree PATH'],
-  ['no URL', [], 2, '--url'],
+  ['no hub', [], 2, '--hub'],
   ['a URL that is none', ['--url', 'nowhere'], 2, 'needs the address of a Parley'],
   ['another protocol', ['--url', 'ftp://example.org'], 2, 'needs the address of a Parley'],
   ['plain http to another machine', ['--url', 'http://example.org:7423'], 1, 'running, and add --hub http://127.0.0.1:7423. In a network'],
+  ['the hub by its MCP link', ['--hub', 'HUB/mcp?toolsets=rooms', '--worktree', 'plain'], 1, 'is no worktree of git'],
   ['no key', ['--url', 'HUB'], 2, 'PARLEY_RUNNER_KEY', { PARLEY_RUNNER_KEY: '' }],
   ['a key of another scope', ['--url', 'HUB'], 1, 'a key of the scope full', { PARLEY_RUNNER_KEY: newKey('full') }],
   ['no key at all', ['--url', 'HUB'], 1, 'is no key', { PARLEY_RUNNER_KEY: 'hello' }],

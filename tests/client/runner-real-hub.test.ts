@@ -122,7 +122,7 @@ test(
   'in a checkout whose server has a Postgres, it says what it needs to be told, and not that no server runs',
   async () => {
     const { code, output } = await runServer(['runner'], { DATABASE_URL: 'postgres://127.0.0.1:1/parley' })
-    expect([code, output]).toEqual([1, expect.stringMatching(/is a Postgres.*--url URL.*bun run key run NAME/)])
+    expect([code, output]).toEqual([1, expect.stringMatching(/is a Postgres.*--hub LINK.*bun run key run NAME/)])
     expect(output).not.toContain('Start it')
   },
   LONG_MS,

@@ -61,7 +61,7 @@ describe.each(shortOf(['embedded', 'postgres'] as const, 1))('beside a running s
     async () => {
       const { output } = await key('run', "Robin's laptop")
       const starts = new RegExp(
-        `^  PARLEY_RUNNER_KEY=${keyLine(output, 'run')} npx -y ${server.url}(/parley-\\S+\\.tgz) runner --url ${server.url}$`,
+        `^  PARLEY_RUNNER_KEY=${keyLine(output, 'run')} npx -y ${server.url}(/parley-\\S+\\.tgz) runner --hub ${server.url}$`,
         'm',
       )
       expect(output).toMatch(starts)
@@ -151,7 +151,7 @@ describe('without a server', () => {
       const made = keyLine(output, 'run')!
       expect(output).toMatch(
         new RegExp(
-          `^  PARLEY_RUNNER_KEY=${made} npx -y https://parley.example/parley-\\S+\\.tgz runner --url https://parley.example$`,
+          `^  PARLEY_RUNNER_KEY=${made} npx -y https://parley.example/parley-\\S+\\.tgz runner --hub https://parley.example$`,
           'm',
         ),
       )
@@ -162,7 +162,7 @@ describe('without a server', () => {
   )
 
   test('the line of a runner for a server without the program `parley` is for a checkout of Parley, and has a place for the repository', () => {
-    const line = 'PARLEY_RUNNER_KEY=… bun run runner --worktree PATH --url https://parley.example'
+    const line = 'PARLEY_RUNNER_KEY=… bun run runner --worktree PATH --hub https://parley.example'
     expect(runnerLine('https://parley.example', undefined)).toBe(line)
   })
 

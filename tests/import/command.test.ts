@@ -35,10 +35,10 @@ test('import works through the server that holds the embedded database, and agai
   expect((await exported('/')).status).toBe(200)
 }, 60_000)
 
-test('--url sends the files to any server', async () => {
+test('--hub, also called --url, sends the files to any server', async () => {
   const id = crypto.randomUUID()
   const path = files.write('one.jsonl', `${claudeLine(1, 'user', 'Over HTTP', { session: id })}\n`)
-  const { code, output } = await runServer(['import', path, '--url', server.url], { ACCESS_TOKEN: TOKEN })
+  const { code, output } = await runServer(['import', path, '--hub', `${server.url}/mcp`], { ACCESS_TOKEN: TOKEN })
   expect([code, output.trim()]).toEqual([0, 'Imported 1 event from 1 transcript.'])
   const refused = await runServer(['import', path, `--url=${server.url}`], {})
   expect(refused.code).toBe(1)
@@ -102,7 +102,7 @@ test('a path that is not there, a file that is no transcript and an unknown word
     [[join(files.folder, 'notes.jsonl')], 'Parley cannot read this transcript'],
     [['--fast', files.folder], 'Usage: bun run import PATH'],
     [[], 'Usage: bun run import PATH'],
-    [[files.folder, '--url', 'localhost:7423'], '--url needs an http:// or https:// URL, and "localhost:7423" is none.'],
+    [[files.folder, '--url', 'localhost:7423'], '--hub needs an http:// or https:// URL, and "localhost:7423" is none.'],
   ] as const) {
     const { code, output } = await runServer(['import', ...words], environment)
     expect([code, output]).toEqual([1, expect.stringContaining(sentence)])

@@ -57,5 +57,5 @@ test('on Windows a runner says that it needs another system, and ends before it 
   const refused = await run().catch((error) => error)
   expect([refused instanceof Stop, refused.message]).toEqual([true, expect.stringContaining('needs Linux or macOS')])
   expect(await run('--help')).toBe(0)
-  expect(said.join('')).toContain('parley runner --url')
+  expect(said.join('')).toContain('parley runner --hub')
 })

@@ -81,7 +81,7 @@ export const hubCalls = (base: string, key: string, say: (line: string) => void)
     const sending: RequestInit = { method: 'POST', headers, body, redirect: 'manual', signal: AbortSignal.any(signals) }
     const response = await fetch(`${base}/api/runner/${call}`, sending).catch((error) => notReached(error))
     if (response.status >= 300 && response.status < 400)
-      throw new Refused(response.status, `it redirects to ${response.headers.get('location')}. Give that address with --url.`)
+      throw new Refused(response.status, `it redirects to ${response.headers.get('location')}. Give that address with --hub.`)
     const answer: any = inJson(await response.text().catch((error) => notReached(error)))
     if (response.ok && answer !== undefined) return answer
     const message = String(answer?.error?.message ?? `HTTP ${response.status}`)

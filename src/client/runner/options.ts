@@ -12,8 +12,8 @@ import { packageOf } from '../package.ts'
 
 export const USAGE = `parley runner: lets the people of a hub have agents work in worktrees of this machine
 
-  parley runner --url URL [--worktree PATH]…
-      --url URL              the hub (the one that this program came from)
+  parley runner --hub LINK [--worktree PATH]…
+      --hub LINK             the hub (the one that this program came from)
       --key-file FILE        the runner's key, in a file that nobody else may read; else PARLEY_RUNNER_KEY has it
       --worktree PATH        a worktree in which agents may work (the current folder); more than once for several
       --name NAME            what the hub calls this runner (this machine's name)
@@ -30,7 +30,8 @@ export const USAGE = `parley runner: lets the people of a hub have agents work i
   A person makes the key: \`bun run key run NAME\` where the hub runs, or its page /settings/keys.`
 
 const OPTIONS = {
-  url: { type: 'string' },
+  hub: { type: 'string' },
+  url: { type: 'string' }, // another name of --hub
   worktree: { type: 'string', multiple: true },
   name: { type: 'string' },
   parallel: { type: 'string' },
@@ -98,20 +99,20 @@ export const runnerOptions = (words: string[], machine: Machine, builtIn: readon
 export const runnerNameIn = (words: string[]): string => nameFor(parsed(words).values.name)
 
 /** Whether they say which hub, or with which key. */
-export const namesHub = (words: string[]): { url: boolean; key: boolean } => {
-  const { url, key, 'key-file': file } = parsed(words).values
-  return { url: url !== undefined, key: key !== undefined || file !== undefined }
+export const namesHub = (words: string[]): { hub: boolean; key: boolean } => {
+  const { hub, url, key, 'key-file': file } = parsed(words).values
+  return { hub: hub !== undefined || url !== undefined, key: key !== undefined || file !== undefined }
 }
 
 type Values = ReturnType<typeof parsed>['values']
 
 const parsed = (words: string[]) => readWords(words, OPTIONS, 'runner --help')
 
-const baseFor = ({ url, insecure }: Values, machine: Machine): string => {
-  const given = url ?? packageOf(machine.program).link
-  if (given === undefined) throw new BadCall('Say which hub: --url http://127.0.0.1:7423')
-  if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol) || /[?#@]/.test(given))
-    throw new BadCall(`--url needs the address of a Parley, such as http://127.0.0.1:7423, and ${JSON.stringify(given)} is none.`)
+const baseFor = ({ hub, url, insecure }: Values, machine: Machine): string => {
+  const given = hub ?? url ?? packageOf(machine.program).link
+  if (given === undefined) throw new BadCall('Say which hub: --hub http://127.0.0.1:7423')
+  if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol) || /[#@]/.test(given))
+    throw new BadCall(`--hub needs the address of a Parley, such as http://127.0.0.1:7423, and ${JSON.stringify(given)} is none.`)
   const base = baseOfLink(given)
   if (isUnguarded(base) && !insecure)
     throw new Stop(refusedAsUnguarded(base, 'read the key and what agents print, and run code on this one'))

@@ -104,10 +104,10 @@ const configNow = async (base: string): Promise<Config | string> => {
     if (status >= 500) return `HTTP ${status}`
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error
-    if (/not Parley/.test(error.message)) throw new Stop(`${base} is not the hub: ${error.message}. Give the hub's address with --url.`)
+    if (/not Parley/.test(error.message)) throw new Stop(`${base} is not the hub: ${error.message}. Give the hub's address with --hub.`)
     return error.message
   }
-  throw new Stop(`Something answers at ${base} that is not Parley. Give the hub's address with --url.`)
+  throw new Stop(`Something answers at ${base} that is not Parley. Give the hub's address with --hub.`)
 }
 
 const checkOpen = ({ base, open }: RunnerOptions, { pagesOpen }: Config) => {

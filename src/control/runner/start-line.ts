@@ -2,4 +2,4 @@
  *  URL of the program `parley`; where there is none, the line is for a checkout of Parley, and names the repository's by a PATH to fill
  *  in. */
 export const runnerLine = (base: string, program: string | undefined, key = '…'): string =>
-  `PARLEY_RUNNER_KEY=${key} ${program ? `npx -y ${program} runner` : 'bun run runner --worktree PATH'} --url ${base}`
+  `PARLEY_RUNNER_KEY=${key} ${program ? `npx -y ${program} runner` : 'bun run runner --worktree PATH'} --hub ${base}`
