@@ -1,7 +1,8 @@
 // The commands of `parley`, and what each is called with.
+import { baseOfLink } from '../core/address.ts'
 import { CLIENTS, isClient, type ClientName, type WakeFor } from './clients.ts'
 import { connect } from './connect.ts'
-import { connectionsOf, sameConnection } from './connections.ts'
+import { connectionsOf, connectionTo } from './connections.ts'
 import { disconnect } from './disconnect.ts'
 import { doctor } from './doctor/doctor.ts'
 import { importAll } from './import/run.ts'
@@ -74,7 +75,10 @@ const run = async (words: string[], machine: Machine): Promise<number> => {
   if (command === undefined) throw new BadCall(HELP.trimEnd())
   const named = values.hub ?? values.url
   const link = named === undefined ? undefined : linkOf(named)
-  if (command === 'connect') return done(connect(machine, clientOf(rest), { ...connectOptions(values), link: link ?? hubOf(machine) }))
+  if (command === 'connect') {
+    const client = clientOf(rest)
+    return done(connect(machine, client, { ...connectOptions(values), link: link ?? linkToConnect(machine, client) }))
+  }
   if (command === 'disconnect')
     return done(disconnect(machine, clientOf(rest), link ?? packageOf(machine.program).link, values.yes ?? false))
   if (command === 'import') return done(importTo(machine, link ?? hubOf(machine), rest))
@@ -103,8 +107,7 @@ const runWatch = (machine: Machine, link: string, values: Values): Promise<numbe
   if (values.guard) return done(guardEdit(machine, link))
   const wake = wakeOf(values)
   if (!values.codex) return watch(machine, { link, wakeFor: wake ?? 'all' })
-  const connection = connectionsOf(machine.home).find((each) => sameConnection(each, { client: 'codex', link }))
-  return watchCodex(machine, { link, wakeFor: wake ?? connection?.wakeFor ?? 'all' })
+  return watchCodex(machine, { link, wakeFor: wake ?? connectionTo(connectionsOf(machine.home), 'codex', link)?.wakeFor ?? 'all' })
 }
 
 const importTo = async (machine: Machine, link: string, paths: string[]) => {
@@ -140,6 +143,13 @@ const clientOf = (rest: string[]): ClientName => {
   const [name] = rest
   if (rest.length === 1 && isClient(name)) return name
   throw new BadCall(`Name one client: ${Object.keys(CLIENTS).join(', ')}.`)
+}
+
+// A package has its hub's link. Where a person has chosen another one of that hub, as for more toolsets, the plain one does not undo that.
+const linkToConnect = (machine: Machine, client: ClientName): string => {
+  const link = hubOf(machine)
+  const isPlain = link === `${baseOfLink(link)}/mcp`
+  return (isPlain && connectionTo(connectionsOf(machine.home), client, link)?.link) || link
 }
 
 /** The hub that this program came from, else the one that this machine is connected to. */

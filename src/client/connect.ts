@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { confirmed, typed } from './ask.ts'
 import { keptFrom, refuseImpossible, type Choices } from './choices.ts'
 import { CLIENTS, type Change, type ClientName, type Wish } from './clients.ts'
-import { connectionsOf, keepConnection, sameConnection, type ChangedFile, type Connection } from './connections.ts'
+import { connectionsOf, connectionTo, keepConnection, type ChangedFile, type Connection } from './connections.ts'
 import { callOf, makeCopy } from './copy.ts'
 import { baseOfLink } from '../core/address.ts'
 import { askHub, hostWord, hubConfigOf, isUnguarded, refusedAsUnguarded, Unreachable } from './hub.ts'
@@ -30,24 +30,25 @@ export const connect = async (machine: Machine, client: ClientName, options: Con
   const kind = CLIENTS[client]
   refuseImpossible(options, kind)
   const all = connectionsOf(machine.home).filter((other) => other.client === client)
-  const earlier = all.find((other) => sameConnection(other, { client, link }))
+  const earlier = connectionTo(all, client, link)
   if (isUnguarded(link) && !insecure && !earlier) throw new Stop(refusedAsUnguarded(link, 'read what is sent, and run code on this one'))
   const kept = keptFrom(earlier, options, isUnguarded(link))
   const wish = await wishOf(machine, client, options, earlier)
   const planned = changesFor(machine, client, wish, earlier).map((change) => planOf(change, earlier, all))
-  const elsewhere = filesElsewhere(earlier, planned)
   const changed = planned.filter(({ before, after }) => before !== after)
   if (changed.length === 0 && earlier) {
     const { token, isTaken, wakeFor } = wish
     makeCopy(machine) // it may have been removed
-    keepConnection(machine.home, { ...earlier, token, wakeFor, files: [...planned.map(({ file }) => file), ...elsewhere] }, isTaken)
+    const files = [...planned.map(({ file }) => file), ...filesElsewhere(earlier, planned)]
+    keepConnection(machine.home, { ...earlier, link, token, wakeFor, files }, isTaken, earlier)
     return void machine.out.write(`${kind.title} is connected to ${link}: ${unchanged(wish, earlier)}\n${kept}`)
   }
   machine.out.write(`${changed.map(shownDiff).join('\n\n')}\n\n`)
+  if (earlier && earlier.link !== link) machine.out.write(`This takes the place of ${earlier.link}: a client has one server for a hub.\n`)
   machine.out.write(`${kind.wakes ? WARNING : CANNOT_WAKE(kind.title)}\n`)
   if (!yes && !(await confirmed(machine, `Change the settings of ${kind.title}?`))) throw new Stop('Nothing was changed.')
   makeCopy(machine)
-  carryOut(machine, client, wish, planned, elsewhere)
+  carryOut(machine, client, wish, planned, earlier)
   machine.out.write(`${kind.title} is connected to ${link} as "${wish.server}". ${NEXT}\n${kept}`)
 }
 
@@ -55,13 +56,15 @@ export const connect = async (machine: Machine, client: ClientName, options: Con
 const filesElsewhere = (earlier: Connection | undefined, planned: Planned[]): ChangedFile[] =>
   earlier?.files.filter(({ path }) => existsSync(path) && planned.every((each) => each.path !== path)) ?? []
 
-const carryOut = (machine: Machine, client: ClientName, wish: Asked, planned: Planned[], elsewhere: ChangedFile[]): void => {
+const carryOut = (machine: Machine, client: ClientName, wish: Asked, planned: Planned[], earlier: Connection | undefined): void => {
   const { link, server, token, isTaken, wakeFor, guard } = wish
   const { version } = packageOf(machine.program)
+  const elsewhere = filesElsewhere(earlier, planned)
   const later = planned.flatMap((each) => each.later)
-  changeAll(planned, (files) =>
-    keepConnection(machine.home, { client, link, server, token, wakeFor, guard, version, files: [...files, ...elsewhere] }, isTaken, later),
-  )
+  changeAll(planned, (changed) => {
+    const files = [...changed, ...elsewhere]
+    keepConnection(machine.home, { client, link, server, token, wakeFor, guard, version, files }, isTaken, earlier, later)
+  })
 }
 
 const NEXT = 'Start it anew, then tell your agent to convene or join a session.'

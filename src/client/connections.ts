@@ -1,9 +1,9 @@
 // What `connect` has changed on this machine, kept in ~/.parley so that `disconnect` can take out exactly that.
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { baseOfLink } from '../core/address.ts'
 import type { Change, ClientName, WakeFor } from './clients.ts'
 import { dropWhole, parleyFolder, readOwn, removeFile, RUNNER, writeOwn } from './folder.ts'
+import { sameHub } from './hub.ts'
 import type { Insertion } from './settings/insertion.ts'
 
 /** One settings file as it was changed. */
@@ -38,18 +38,30 @@ const fileIn = (home: string): string => join(parleyFolder(home), 'connections.j
 
 export const connectionsOf = (home: string): Connection[] => readOwn<{ connections: Connection[] }>(fileIn(home))?.connections ?? []
 
-export const sameConnection = (a: Pick<Connection, 'client' | 'link'>, b: Pick<Connection, 'client' | 'link'>): boolean =>
+const sameConnection = (a: Pick<Connection, 'client' | 'link'>, b: Pick<Connection, 'client' | 'link'>): boolean =>
   a.client === b.client && a.link === b.link
 
-/** Keeps a connection as it is now, in its place among the others, and how files of these stand now. `isTaken`: the hub takes its access
+/** The connection of a client to the hub of this link. There is one; older versions of the program made one for each link, and then it is
+ *  that of the link itself before any other. */
+export const connectionTo = (all: Connection[], client: ClientName, link: string): Connection | undefined => {
+  const own = all.filter((each) => each.client === client && sameHub(each.link, link))
+  return own.find((each) => each.link === link) ?? own[0]
+}
+
+/** Keeps a connection as it is now, in the place of `earlier`, and how files of the others stand now. `isTaken`: the hub takes its access
  *  token. A hub has one: it becomes that of every other connection to the hub. */
-export const keepConnection = (home: string, connection: Connection, isTaken: boolean, later: Later[] = []): void => {
-  const base = baseOfLink(connection.link)
+export const keepConnection = (
+  home: string,
+  connection: Connection,
+  isTaken: boolean,
+  earlier: Connection | undefined,
+  later: Later[] = [],
+): void => {
   const all = withFiles(connectionsOf(home), later).map((other) =>
-    isTaken && baseOfLink(other.link) === base ? { ...other, token: connection.token } : other,
+    isTaken && sameHub(other.link, connection.link) ? { ...other, token: connection.token } : other,
   )
-  const isNew = !all.some((other) => sameConnection(other, connection))
-  keepAll(home, isNew ? [...all, connection] : all.map((other) => (sameConnection(other, connection) ? connection : other)))
+  const isEarlier = (other: Connection) => sameConnection(other, earlier ?? connection)
+  keepAll(home, all.some(isEarlier) ? all.map((other) => (isEarlier(other) ? connection : other)) : [...all, connection])
 }
 
 /** Forgets a connection, and keeps how files of others stand now. */

@@ -1,7 +1,7 @@
 // `disconnect CLIENT`: takes out of a client's settings what `connect` put in, and nothing else, and ends what wakes its agents.
 import { confirmed } from './ask.ts'
 import { CLIENTS, type ClientName } from './clients.ts'
-import { connectionsOf, dropConnection, dropFolder, type Connection } from './connections.ts'
+import { connectionsOf, connectionTo, dropConnection, dropFolder, type Connection } from './connections.ts'
 import { Stop, type Machine } from './machine.ts'
 import { changeAll } from './settings/change-all.ts'
 import { shownDiff, withoutChange } from './settings/plan.ts'
@@ -19,12 +19,13 @@ export const disconnect = async (machine: Machine, client: ClientName, link: str
   const later = left.flatMap((each) => each.later)
   changeAll(left, () => dropConnection(machine.home, own, later))
   machine.out.write(`${title} is no longer connected to ${own.link}.\n`)
-  const stuck = [...dropEntriesOf(machine.home, client, own.link), ...dropFolder(machine.home)]
+  const isLeft = connectionTo(connectionsOf(machine.home), client, own.link) !== undefined // by an older version of the program
+  const stuck = [...(isLeft ? [] : dropEntriesOf(machine.home, client, own.link)), ...dropFolder(machine.home)]
   for (const line of stuck) machine.err.write(`${line}\n`)
 }
 
 const connectionFor = (client: ClientName, all: Connection[], link: string | undefined): Connection | undefined => {
-  const named = all.find((other) => other.link === link)
+  const named = link === undefined ? undefined : connectionTo(all, client, link)
   if (named || all.length === 0) return named
   if (all.length === 1 && link === undefined) return all[0]
   const hubs = all.map((other) => `--hub ${other.link}`).join(', ')

@@ -127,5 +127,8 @@ const FIRST_FREE_PORT = 1024 // below it only an administrator's programs may li
  *  this one. */
 export const isLessGuarded = (link: string, other: string): boolean => isUnguarded(link) && !isUnguarded(other)
 
+/** Whether two links lead to one hub: one may be to other toolsets than the other. */
+export const sameHub = (a: string, b: string): boolean => baseOfLink(a) === baseOfLink(b)
+
 /** The host and port as one word, for names. */
 export const hostWord = (link: string): string => new URL(link).host.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '')

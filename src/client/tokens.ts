@@ -1,14 +1,14 @@
 // Which access token a hub is sent: the one that `connect` keeps for it comes first, for PARLEY_TOKEN may be another hub's.
 import { baseOfLink } from '../core/address.ts'
 import { connectionsOf } from './connections.ts'
-import { askHub } from './hub.ts'
+import { askHub, sameHub } from './hub.ts'
 import type { Machine } from './machine.ts'
 
 const WITHIN_MS = 5_000
 
 /** The token that `connect` keeps for a hub. Of connections that an older version of the program kept, the newest has the current one. */
 export const keptToken = (home: string, link: string): string | undefined =>
-  connectionsOf(home).findLast((connection) => connection.token && baseOfLink(connection.link) === baseOfLink(link))?.token
+  connectionsOf(home).findLast((connection) => connection.token && sameHub(connection.link, link))?.token
 
 /** The kept token, or PARLEY_TOKEN where none is kept. */
 export const knownToken = ({ home, env }: Machine, link: string): string | undefined =>

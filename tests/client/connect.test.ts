@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import { keptToken } from '../../src/client/tokens.ts'
-import { entriesOf, keepEntry } from '../../src/client/watch/sessions.ts'
+import { entriesFor, entriesOf, keepEntry } from '../../src/client/watch/sessions.ts'
 import { newSecret, uuid7 } from '../../src/core/ids.ts'
 import { buildPublic } from '../support/built.ts'
 import { newHome, RUNTIME, type Home } from '../support/client.ts'
@@ -392,6 +392,57 @@ test('another name takes effect in each client, also beside a server that the pe
     expect(home.read(files[0]!)).toBe(text)
     home.drop()
   }
+})
+
+test('another link of a hub takes the place of the first one: one server and one hook, and what was chosen stays', async () => {
+  const other = `${HUB}?toolsets=rooms,records`
+  for (const [client, { files }] of Object.entries(CLIENTS)) {
+    home = newHome(HUB)
+    await connected(client, '--name', 'hub', ...(client === 'claude' ? ['--wake', 'addressed', '--guard'] : []))
+    const texts = files.map(home.read)
+    const { out } = await connected(client, '--hub', other)
+    expect(out).toContain(`This takes the place of ${HUB}`)
+    expect(out).toMatch(/^ {2}-.*127\.0\.0\.1:9\/mcp"/m)
+    expect(out).toMatch(/^ {2}\+.*127\.0\.0\.1:9\/mcp\?toolsets=rooms,records"/m)
+    // Nothing else has changed, of servers and hooks alike.
+    expect(files.map((file) => home.read(file)!.replaceAll(`'${other}'`, HUB).replaceAll(other, HUB))).toEqual(texts as string[])
+    expect((await connected(client)).out).toContain(`is connected to ${other}: nothing to change`)
+    await connected(client, '--hub', HUB, '--name', 'parley')
+    expect(files.map(home.read).join()).not.toMatch(/toolsets|hub"|mcp_servers\.hub|mcp__hub/)
+    await connected(client, '--hub', other)
+    await disconnected(client)
+    expect(files.map(home.read)).toEqual(files.map(() => undefined))
+    home.drop()
+  }
+})
+
+test('the sessions of an agent are watched, told by doctor and forgotten whichever link of their hub they were joined by', async () => {
+  home = newHome(HUB)
+  const other = `${HUB}/records`
+  for (const [client, thread] of [['claude'], ['codex', uuid7()]] as const) {
+    await connected(client)
+    const ids = { session_id: uuid7(), team_id: `${uuid7()}.${newSecret()}` }
+    keepEntry(home.home, { link: HUB, ...ids, ancestors: [], folder: client, ...(thread && { thread }) })
+    await connected(client, '--hub', other)
+  }
+  expect(entriesFor(home.home, other, { ancestors: [], conversation: undefined, folder: 'claude' })).toHaveLength(1)
+  expect((await home.runHere(['doctor'])).out).toContain('No watch runs for 1 session(s) of Codex')
+  await disconnected('claude')
+  expect(entriesOf(home.home).map(({ folder }) => folder)).toEqual(['codex'])
+})
+
+test('two links of one hub that an older version connected beside each other are taken out one by one', async () => {
+  home = newHome(HUB)
+  await connected('claude')
+  await connected('claude', '--hub', OTHER)
+  for (const file of [...CLIENTS.claude.files, '.parley/connections.json'])
+    home.write(file, home.read(file)!.replaceAll(OTHER, `${HUB}/records`))
+  keepEntry(home.home, { link: HUB, session_id: uuid7(), team_id: `${uuid7()}.${newSecret()}`, ancestors: [], folder: home.home })
+  await disconnected('claude', '--hub', `${HUB}/records`)
+  expect([home.read('.claude.json')!.includes('/records'), home.read('.claude.json')!.includes(HUB)]).toEqual([false, true])
+  expect(entriesOf(home.home)).toHaveLength(1)
+  await disconnected('claude')
+  expect([...CLIENTS.claude.files, '.parley'].filter((path) => existsSync(home.path(path)))).toEqual([])
 })
 
 const APPROVAL = '[mcp_servers.parley.tools.post_message]\napproval_mode = "approve"\n'

@@ -7,17 +7,25 @@ import { connect } from '../../src/client/connect.ts'
 import { connectionsOf } from '../../src/client/connections.ts'
 import { disconnect } from '../../src/client/disconnect.ts'
 import { Stop, type Machine } from '../../src/client/machine.ts'
+import { baseOfLink } from '../../src/core/address.ts'
 import { buildPublic } from '../support/built.ts'
 import { newHome, type Home } from '../support/client.ts'
 import { DRAWN, FULL } from '../support/full.ts'
 
-const HUBS = ['http://127.0.0.1:9/mcp', 'http://127.0.0.1:19/mcp', 'http://127.0.0.1:25/mcp'] // which fetch refuses to ask
+// Which fetch refuses to ask; the first two are links of one hub.
+const LINKS = [
+  'http://127.0.0.1:9/mcp',
+  'http://127.0.0.1:9/mcp?toolsets=rooms,records',
+  'http://127.0.0.1:19/mcp',
+  'http://127.0.0.1:25/mcp',
+]
+const HUBS = [...new Set(LINKS.map(baseOfLink))]
 const SEQUENCES = FULL ? 1_000 : 100
 
 let home: Home
 beforeAll(() => {
   buildPublic()
-  home = newHome(HUBS[0]!)
+  home = newHome(LINKS[0]!)
 }, 60_000)
 afterAll(() => home.drop())
 
@@ -53,7 +61,7 @@ const KINDS: Partial<Record<ClientName, Kind>> = {
   codex: { files: ['.codex/config.toml'], texts: TOML_TEXTS, elsewhere: ['CODEX_HOME', ['elsewhere/config.toml']] },
 }
 
-const hub = fc.constantFrom(...HUBS)
+const hub = fc.constantFrom(...LINKS)
 const connecting = fc.record({
   hub,
   guard: fc.constantFrom(undefined, true, false),
@@ -93,9 +101,10 @@ for (const [client, kind] of Object.entries(KINDS) as [ClientName, Kind][])
             if (!(error instanceof Stop)) throw error
             expect(now()).toEqual(before)
           })
-          const connected = connectionsOf(home.home).map(({ link }) => link)
+          const connected = connectionsOf(home.home).map(({ link }) => baseOfLink(link))
           const there = files.map(home.read).join()
-          expect(HUBS.filter((link) => there.includes(link))).toEqual(HUBS.filter((link) => connected.includes(link)))
+          expect(HUBS.filter((base) => there.includes(`${base}/mcp`))).toEqual(HUBS.filter((base) => connected.includes(base)))
+          expect(new Set(connected).size).toBe(connected.length)
         }
         for (const { link } of connectionsOf(home.home)) await take(client, kind, { hub: link })
         expect(now()).toEqual([...texts, undefined])

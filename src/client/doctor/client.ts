@@ -5,6 +5,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { CLIENTS } from '../clients.ts'
 import type { Connection } from '../connections.ts'
 import { callOf, copyOf } from '../copy.ts'
+import { sameHub } from '../hub.ts'
 import { noteOf } from '../hub-notes.ts'
 import { Stop, type Machine } from '../machine.ts'
 import { has } from '../settings/formats.ts'
@@ -78,7 +79,7 @@ const hookOf = (machine: Machine, connection: Connection): Finding[] => {
 // Codex has no hook: its agent has left a process behind that watches its sessions.
 const watchOf = (machine: Machine, { client, link, version }: Connection): Finding[] => {
   if (client !== 'codex') return []
-  const entries = entriesOf(machine.home).filter((entry) => entry.thread !== undefined && entry.link === link)
+  const entries = entriesOf(machine.home).filter((entry) => entry.thread !== undefined && sameHub(entry.link, link))
   const left = entries.filter((entry) => !isWatched(machine.home, entry))
   const { title } = CLIENTS[client]
   if (!existsSync(copyOf(machine, version)))

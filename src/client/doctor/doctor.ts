@@ -1,5 +1,6 @@
 // `doctor`: looks at each hub that this machine is connected to, and at each of its clients.
 import { connectionsOf, type Connection } from '../connections.ts'
+import { sameHub } from '../hub.ts'
 import type { Machine } from '../machine.ts'
 import { packageOf } from '../package.ts'
 import { knownToken } from '../tokens.ts'
@@ -10,8 +11,9 @@ import { checkHub } from './hub.ts'
 /** `link`: one hub, also one that nothing is connected to. Returns the exit code: 1 where something is wrong. */
 export const doctor = async (machine: Machine, link: string | undefined): Promise<number> => {
   const { home, out, program } = machine
-  const connections = connectionsOf(home).filter((connection) => link === undefined || connection.link === link)
-  const links = link === undefined ? [...new Set(connections.map((connection) => connection.link))] : [link]
+  const connections = connectionsOf(home).filter((connection) => link === undefined || sameHub(connection.link, link))
+  const known = [...new Set(connections.map((connection) => connection.link))]
+  const links = known.length === 0 && link !== undefined ? [link] : known
   if (links.length === 0) show(out, [bad('Nothing on this machine is connected to a hub: run connect.')])
   let allGood = links.length > 0
   for (const each of links) {

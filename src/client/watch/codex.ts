@@ -2,6 +2,7 @@
 // none of their sessions is left.
 import { spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { sameHub } from '../hub.ts'
 import { noteOf } from '../hub-notes.ts'
 import { Stop, type Machine } from '../machine.ts'
 import { keptToken } from '../tokens.ts'
@@ -49,7 +50,7 @@ const watchThreads = async (machine: Machine, { link, wakeFor }: WatchOptions): 
     }
   }
   const check = () => {
-    for (const entry of entriesOf(home).filter((each) => each.thread !== undefined && each.link === link && !held.has(each.team_id)))
+    for (const entry of entriesOf(home).filter((each) => each.thread !== undefined && sameHub(each.link, link) && !held.has(each.team_id)))
       if (isTaken(entry))
         held.set(
           entry.team_id,

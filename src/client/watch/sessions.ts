@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { isUuid, parseToken } from '../../core/ids.ts'
 import type { ClientName, WakeFor } from '../clients.ts'
 import { dropWhole, parleyFolder, readOwn, removeFile, writeOwn } from '../folder.ts'
+import { sameHub } from '../hub.ts'
 import { isRunning, sameProcess, type Process } from './processes.ts'
 import { isWatched } from './turn.ts'
 
@@ -53,7 +54,7 @@ export const isKept = (home: string, entry: Entry): boolean => existsSync(fileOf
 /** Drops the entries of a client at one hub, so that nothing wakes its agents. Returns a sentence for each that could not be removed. */
 export const dropEntriesOf = (home: string, client: ClientName, link: string): string[] =>
   entriesOf(home)
-    .filter((entry) => entry.link === link && client === (entry.thread === undefined ? 'claude' : 'codex'))
+    .filter((entry) => sameHub(entry.link, link) && client === (entry.thread === undefined ? 'claude' : 'codex'))
     .flatMap((entry) => dropWhole(fileOf(home, entry)))
 
 /** When any of them was written last. */
@@ -84,7 +85,7 @@ const isEntry = ({ session_id, team_id, ancestors, link }: Entry): boolean =>
 /** The entries of the client that asks, at this hub. An entry whose shell runs below that client becomes its own. */
 export const entriesFor = (home: string, link: string, asker: Asker): Entry[] =>
   entriesOf(home)
-    .filter((entry) => entry.link === link && isOf(entry, asker))
+    .filter((entry) => sameHub(entry.link, link) && isOf(entry, asker))
     .map((entry) => claimed(home, entry, asker))
 
 const isOf = (entry: Entry, { ancestors, conversation, folder }: Asker): boolean => {
