@@ -34,18 +34,25 @@ export const askConfig = async (home: string, { link, token }: Hub): Promise<Hub
 
 /** The line that updates this program, where the hub has a newer one and nobody was told of that yet. */
 export const updateLine = (home: string, link: string, config: HubConfig, version: string): string | undefined => {
-  const { program } = config
+  const line = updateNote(link, config, version)
   const note = noteOf(home, link)
-  if (program === undefined || program.endsWith(`/parley-${version}.tgz`) || version === 'checkout' || note.toldOf === program)
-    return undefined
-  keepNote(home, link, { ...note, toldOf: program })
-  return `The hub has another version of this program. To update: ${updateCommand(link, program)}`
+  if (line === undefined || note.toldOf === config.program) return undefined
+  keepNote(home, link, { ...note, toldOf: config.program! })
+  return line
 }
+
+/** The same, however often it was told. `command`: what is to be run by the newer one. */
+export const updateNote = (link: string, { program }: HubConfig, version: string, command = CONNECT): string | undefined =>
+  program === undefined || program.endsWith(`/parley-${version}.tgz`) || version === 'checkout'
+    ? undefined
+    : `The hub has another version of this program. To update: ${updateCommand(link, program, command)}`
+
+const CONNECT = 'connect CLIENT'
 
 /** What updates this program: from where the hub says, unless somebody on the way there could change it who cannot on the way to the link
  *  that is in use, as through a tunnel. */
-export const updateCommand = (link: string, program: string): string => {
-  if (!isLessGuarded(program, link)) return `npx -y ${program} connect CLIENT`
+export const updateCommand = (link: string, program: string, command = CONNECT): string => {
+  if (!isLessGuarded(program, link)) return `npx -y ${program} ${command}`
   const file = program.slice(program.lastIndexOf('/'))
-  return `npx -y ${baseOfLink(link)}${file} connect CLIENT --hub ${link}`
+  return `npx -y ${baseOfLink(link)}${file} ${command} --hub ${link}`
 }

@@ -10,7 +10,7 @@ const LONG_MS = 90_000
 let hub: RunnerHub
 let site: Site
 beforeAll(async () => {
-  hub = await startRunnerHub({})
+  hub = await startRunnerHub({ client: 'https://parley.example/parley-9.9.9-b1.tgz' })
   site = newSite(await buildRunner())
   writeFileSync(site.path('bad.json'), '{ "mcpServers": [] }')
   writeFileSync(site.path('key'), `${hub.key}\n`)
@@ -104,7 +104,8 @@ test(
     }
     chmodSync(site.path('key'), 0o600)
     const runner = await site.start(hub, ['--worktree', 'app', '--key-file', 'key'], { PARLEY_RUNNER_KEY: '' })
-    expect(runner.output()).toContain('Registered as')
+    expect(runner.output()).toMatch(/^Registered as \S+\. /m)
+    expect(runner.output()).toContain(` Open ${hub.url}/worktrees and choose "New session here". Ctrl-C stops it.\n`)
     runner.child.kill('SIGTERM')
     expect(await runner.ended).toBe(0)
   },
@@ -192,6 +193,9 @@ test(
       const refused = await home.run(['runner'], { env, cwd: site.app })
       expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("does not take this runner's key") })
       expect(refused.out).toContain(`Everybody who signs in at ${hub.url}`)
+      expect(refused.out).toContain(
+        'another version of this program. To update: npx -y https://parley.example/parley-9.9.9-b1.tgz runner …',
+      )
     } finally {
       home.drop()
     }

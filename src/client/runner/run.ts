@@ -2,16 +2,17 @@
 import { randomBytes } from 'node:crypto'
 import { userInfo } from 'node:os'
 import { escapeInvisible } from '../../core/text/escape-invisible.ts'
-import { isLoopback } from '../../core/address.ts'
 import { pause } from '../../core/runtime/pause.ts'
-import { askHub, Unreachable } from '../hub.ts'
+import { updateNote } from '../hub-notes.ts'
 import { Stop, type Machine } from '../machine.ts'
+import { packageOf } from '../package.ts'
 import { agentsFor, isOlder, type Agent, type Agents } from './agents.ts'
 import type { Kinds } from './built-in.ts'
 import type { Driver } from './drivers/driver.ts'
 import { gitIn, type Git, type Repository } from './git.ts'
 import { guardRunner, guarded, GUARDIAN } from './guardian.ts'
 import { hubCalls, type Registering } from './hub-calls.ts'
+import { checkOpen, configOf, type Config } from './hub-config.ts'
 import { runnerKey } from './key.ts'
 import { runnerOptions, USAGE, type RunnerOptions } from './options.ts'
 import { Store } from './outbox.ts'
@@ -22,9 +23,6 @@ import { serve } from './serve.ts'
 import type { RunnerParts } from './task.ts'
 import { madeIn, namedWorktrees, neededPaths, worktreesAt, wireWorktrees } from './worktrees.ts'
 
-const CONFIG_WITHIN_MS = 5_000
-const FIRST_PAUSE_MS = 250
-const LONGEST_PAUSE_MS = 4_000
 const STOPS_WITHIN_MS = 8_000 // of the 10 s that a SIGTERM leaves
 const KILLING = { graceMs: 200, withinMs: 1_000 }
 
@@ -79,42 +77,6 @@ const offered = async (git: Git, { worktrees, base }: RunnerOptions, { folder, h
   return { given, all: [...new Map([...given, ...own].map((each) => [each.path, each])).values()] }
 }
 
-interface Config {
-  /** Can everybody who reaches the hub read its pages? Where it does not say: yes. */
-  pagesOpen: boolean
-}
-
-// The hub may start later than its runners, and a proxy before it answers for it meanwhile.
-const configOf = async ({ base }: RunnerOptions, machine: Machine): Promise<Config> => {
-  for (let wait = FIRST_PAUSE_MS; ; wait = Math.min(wait * 2, LONGEST_PAUSE_MS)) {
-    const config = await configNow(base)
-    if (typeof config === 'object') return config
-    if (wait === FIRST_PAUSE_MS) machine.err.write(`${base} does not answer (${config}). The runner starts when it does.\n`)
-    await pause(wait)
-  }
-}
-
-// Why there is none, while the hub is away.
-const configNow = async (base: string): Promise<Config | string> => {
-  try {
-    const { status, body } = await askHub(base, '/api/config', { withinMs: CONFIG_WITHIN_MS })
-    if (status === 200 && typeof body?.mcp_url === 'string') return { pagesOpen: body.pages_open !== false }
-    // A hub with an ACCESS_TOKEN, which closes its pages too, says no more to whoever sends none; the runner's key is for its own calls.
-    if (status === 401 && body?.error?.code === 'unauthorized') return { pagesOpen: false }
-    if (status >= 500) return `HTTP ${status}`
-  } catch (error) {
-    if (!(error instanceof Unreachable)) throw error
-    if (/not Parley/.test(error.message)) throw new Stop(`${base} is not the hub: ${error.message}. Give the hub's address with --hub.`)
-    return error.message
-  }
-  throw new Stop(`Something answers at ${base} that is not Parley. Give the hub's address with --hub.`)
-}
-
-const checkOpen = ({ base, open }: RunnerOptions, { pagesOpen }: Config) => {
-  if (open || isLoopback(new URL(base).hostname) || !pagesOpen) return
-  throw new Stop(`${base} lets everybody who reaches it read what agents print. Set ACCESS_TOKEN or VIEWER_PASSWORD there, or add --open.`)
-}
-
 interface Inventory {
   git: Git
   repositories: Offered
@@ -122,7 +84,8 @@ interface Inventory {
   config: Config
 }
 
-const printStart = async ({ out, env }: Machine, options: RunnerOptions, { git, repositories, agents, config }: Inventory) => {
+const printStart = async (machine: Machine, options: RunnerOptions, { git, repositories, agents, config }: Inventory) => {
+  const { out, env } = machine
   const user = userName(env)
   const readers = !config.pagesOpen ? 'everybody who signs in there or holds a key that reads' : 'everybody who reaches that address'
   const worktrees = await wireWorktrees(git, repositories.all)
@@ -140,8 +103,14 @@ const printStart = async ({ out, env }: Machine, options: RunnerOptions, { git, 
     ]),
     ...(canFindProcesses() ? [] : [NOT_FOUND]),
     ...agents.missing.map(({ agenticTool, howToGet }) => `  missing  ${agenticTool}: ${howToGet}`),
+    ...updateIn(config, options, machine),
   ]
   out.write(`${lines.map(plain).join('\n')}\n`)
+}
+
+const updateIn = ({ hub }: Config, { base }: RunnerOptions, { program }: Machine): string[] => {
+  const line = hub && updateNote(`${base}/mcp`, hub, packageOf(program).version, 'runner …')
+  return line === undefined ? [] : [line]
 }
 
 const changesIn = (changed: number | null): string[] => (changed === 0 ? [] : [`${changed ?? 'not known what has'} changed`])
@@ -207,10 +176,7 @@ const work = async (machine: Machine, options: RunnerOptions, { key, git, reposi
   const release = guarded(machine, mark)
   const stopping = new AbortController()
   const ended = onSignals(stopping, say)
-  const serving = serve(
-    { parts, home: machine.home, registering, registered: () => say(`Registered as ${options.name}.`) },
-    stopping.signal,
-  )
+  const serving = serve({ parts, home: machine.home, registering, registered: () => say(whatNow(options)) }, stopping.signal)
   try {
     await Promise.race([serving, ended])
   } finally {
@@ -218,6 +184,9 @@ const work = async (machine: Machine, options: RunnerOptions, { key, git, reposi
     release()
   }
 }
+
+const whatNow = ({ name, base }: RunnerOptions): string =>
+  `Registered as ${name}. Open ${base}/worktrees and choose "New session here". Ctrl-C stops it.`
 
 // Resolves when what is left has had its time after a signal.
 const onSignals = (stopping: AbortController, say: (line: string) => void): Promise<void> =>
