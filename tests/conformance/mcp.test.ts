@@ -456,6 +456,16 @@ onOneEngine((parley) => {
     }
   })
 
+  test('Codex, which names its conversation, is told the line that wakes it, and to have it run outside its sandbox; nobody else is', async () => {
+    const created = async (meta?: object) =>
+      (await (await rpc(parley(), calling('create_session', CREATE.arguments, 1, meta))).answer()).result.structuredContent
+    const threadId = crypto.randomUUID()
+    const told = await created({ threadId })
+    expect(told.wake_command).toStartWith(`codex queue --thread ${threadId} --message "Parley: news in session ${told.session_id}.`)
+    expect(told.to_be_woken).toContain('watch --codex` on standard input, outside your sandbox')
+    expect(Object.keys(await created()).filter((key) => /wake|woken/.test(key))).toEqual([])
+  })
+
   test('arguments that are no object are refused, and a call without a name, in a sentence', async () => {
     const error = { code: -32602, message: 'arguments must be an object, not a text or a list.' }
     for (const args of [[], 'text', 7, null]) {

@@ -19,6 +19,7 @@ describe.skipIf(!codexIsThere)(`Codex ${CODEX_VERSION}`, () => {
     expect((await home.run(['connect', 'codex', '--yes'])).code).toBe(0)
     const codex = await realCodex(home)
     expect(codex.created.wake_command).toMatch(/^codex queue --thread [0-9a-f-]{36} --message "Parley: /)
+    expect(codex.created.to_be_woken).toContain('watch --codex` on standard input, outside your sandbox')
     const bea = await hub.join(codex.created, 'Bea')
     expect((await home.run(['watch', '--codex'], { input: JSON.stringify(codex.created), env })).code).toBe(0)
     while (!readdirSync(home.path('.parley/sessions')).some((name) => name.endsWith('.watch'))) await Bun.sleep(50)
