@@ -3,6 +3,7 @@ import { baseOfLink } from '../core/address.ts'
 import { CLIENTS, isClient, type ClientName, type WakeFor } from './clients.ts'
 import { connect } from './connect.ts'
 import { connectionsOf, connectionTo } from './connections.ts'
+import { callOf } from './copy.ts'
 import { disconnect } from './disconnect.ts'
 import { doctor } from './doctor/doctor.ts'
 import { importAll } from './import/run.ts'
@@ -19,7 +20,7 @@ import { guardEdit } from './watch/guard.ts'
 import { learn } from './watch/learn.ts'
 import { watch } from './watch/watch.ts'
 
-const HELP = `parley: brings agents into a Parley hub, and wakes them when somebody speaks to them
+const helpFor = (machine: Machine): string => `parley: brings agents into a Parley hub, and wakes them when somebody speaks to them
 
   parley connect claude|codex|gemini|opencode   add the hub to a client's settings, and what wakes its agent
       --wake all|addressed   what wakes it: every message (default), or what is addressed to it
@@ -38,7 +39,9 @@ const HELP = `parley: brings agents into a Parley hub, and wakes them when someb
 
   --hub LINK   which hub, where it is not the one that this program came from
   --yes        ask nothing
-`
+
+\`parley\` stands for the line of the hub's page /connect as far as .tgz, and, once a client is connected, for
+  ${callOf(machine)()}`
 
 const OPTIONS = {
   hub: { type: 'string' },
@@ -71,8 +74,8 @@ const run = async (words: string[], machine: Machine): Promise<number> => {
   const { values, positionals } = parsed(words)
   const [command, ...rest] = positionals
   if (values.version) return said(machine, packageOf(machine.program).version)
-  if (values.help || command === 'help') return said(machine, HELP.trimEnd())
-  if (command === undefined) throw new BadCall(HELP.trimEnd())
+  if (values.help || command === 'help') return said(machine, helpFor(machine))
+  if (command === undefined) throw new BadCall(helpFor(machine))
   const named = values.hub ?? values.url
   const link = named === undefined ? undefined : linkOf(named)
   if (command === 'connect') {
@@ -83,17 +86,17 @@ const run = async (words: string[], machine: Machine): Promise<number> => {
     return done(disconnect(machine, clientOf(rest), link ?? packageOf(machine.program).link, values.yes ?? false))
   if (command === 'import') return done(importTo(machine, link ?? hubOf(machine), rest))
   if (rest.length > 0 && TAKE_NO_WORDS.includes(command))
-    throw new BadCall(`parley ${command} takes no ${JSON.stringify(rest[0])}. parley --help lists what there is.`)
+    throw new BadCall(`${command} takes no ${JSON.stringify(rest[0])}. --help lists what there is.`)
   if (command === 'doctor') return doctor(machine, link ?? packageOf(machine.program).link)
   if (command === 'watch') return runWatch(machine, link ?? hubOf(machine), values)
-  throw new BadCall(`There is no command ${JSON.stringify(command)}. parley --help lists them.`)
+  throw new BadCall(`There is no command ${JSON.stringify(command)}. --help lists them.`)
 }
 
 const TAKE_NO_WORDS = ['doctor', 'watch']
 
 type Values = ReturnType<typeof parsed>['values']
 
-const parsed = (words: string[]) => readWords(words, OPTIONS, 'parley --help')
+const parsed = (words: string[]) => readWords(words, OPTIONS, '--help')
 
 const said = ({ out }: Machine, text: string): number => {
   out.write(`${text}\n`)
@@ -111,7 +114,7 @@ const runWatch = (machine: Machine, link: string, values: Values): Promise<numbe
 }
 
 const importTo = async (machine: Machine, link: string, paths: string[]) => {
-  if (paths.length === 0) throw new BadCall('Name the transcripts, or folders of them: parley import ~/.claude/projects')
+  if (paths.length === 0) throw new BadCall('Name the transcripts, or folders of them, such as ~/.claude/projects.')
   const token = await currentToken(machine, link)
   const config = await askConfig(machine.home, { link, token })
   const line = config && updateLine(machine.home, link, config, packageOf(machine.program).version)

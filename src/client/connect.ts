@@ -1,5 +1,6 @@
 // `connect CLIENT`: adds the hub to a client's settings, and what wakes its agent, after a person has seen the change.
 import { existsSync } from 'node:fs'
+import { howToGoBack } from './advice.ts'
 import { confirmed, typed } from './ask.ts'
 import { keptFrom, refuseImpossible, type Choices } from './choices.ts'
 import { CLIENTS, type Change, type ClientName, type Wish } from './clients.ts'
@@ -21,7 +22,7 @@ export interface ConnectOptions extends Choices {
 
 const WITHIN_MS = 5_000
 
-export const WARNING =
+const WARNING =
   'Others in your session can start this agent while you are away, with the permissions of its terminal. `disconnect` ends that.'
 
 /** Throws Stop where it cannot be done; nothing is changed then. */
@@ -40,16 +41,23 @@ export const connect = async (machine: Machine, client: ClientName, options: Con
     const { token, isTaken, wakeFor } = wish
     makeCopy(machine) // it may have been removed
     const files = [...planned.map(({ file }) => file), ...filesElsewhere(earlier, planned)]
-    keepConnection(machine.home, { ...earlier, link, token, wakeFor, files }, isTaken, earlier)
-    return void machine.out.write(`${kind.title} is connected to ${link}: ${unchanged(wish, earlier)}\n${kept}`)
+    const { version } = packageOf(machine.program)
+    keepConnection(machine.home, { ...earlier, link, token, wakeFor, version, files }, isTaken, earlier)
+    machine.out.write(`${kind.title} is connected to ${link}: ${unchanged(wish, earlier)}\n${kept}`)
+    return tell(machine, howToGoBack(machine, client, link))
   }
   machine.out.write(`${changed.map(shownDiff).join('\n\n')}\n\n`)
-  if (earlier && earlier.link !== link) machine.out.write(`This takes the place of ${earlier.link}: a client has one server for a hub.\n`)
-  machine.out.write(`${kind.wakes ? WARNING : CANNOT_WAKE(kind.title)}\n`)
+  if (earlier && earlier.link !== link) tell(machine, [`This takes the place of ${earlier.link}: a client has one server for each hub.`])
+  tell(machine, [kind.wakes ? WARNING : CANNOT_WAKE(kind.title)])
   if (!yes && !(await confirmed(machine, `Change the settings of ${kind.title}?`))) throw new Stop('Nothing was changed.')
   makeCopy(machine)
   carryOut(machine, client, wish, planned, earlier)
-  machine.out.write(`${kind.title} is connected to ${link} as "${wish.server}". ${NEXT}\n${kept}`)
+  machine.out.write(`${kind.title} is connected to ${link} as "${wish.server}".\n${kept}`)
+  tell(machine, [NEXT, ...howToGoBack(machine, client, link)])
+}
+
+const tell = ({ out }: Machine, lines: string[]): void => {
+  for (const line of lines) out.write(`${line}\n`)
 }
 
 // The files of another settings folder of the client: disconnect takes the hub out of those, too.

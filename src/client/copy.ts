@@ -34,6 +34,12 @@ export const makeCopy = (machine: Machine): void => {
 export const callOf =
   (machine: Machine, version?: string) =>
   (...words: string[]): string =>
-    [machine.runtime, copyOf(machine, version), ...words].map(quoted).join(' ')
+    lineOf([machine.runtime, copyOf(machine, version), ...words])
+
+/** A shell's line that calls this program again: its copy, where there is one, for the folder of its package may go. */
+export const callAgain = (machine: Machine, ...words: string[]): string =>
+  lineOf([machine.runtime, existsSync(copyOf(machine)) ? copyOf(machine) : machine.program, ...words])
+
+const lineOf = (words: string[]): string => words.map(quoted).join(' ')
 
 export const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { appendFileSync, chmodSync, existsSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { keepEntry } from '../../src/client/watch/sessions.ts'
-import { outcomeOf, type RunOptions } from '../support/client.ts'
+import { outcomeOf, RUNTIME, type RunOptions } from '../support/client.ts'
 import { runningWith } from '../support/drivers.ts'
 import { within } from '../support/fake-client.ts'
 import type { Team } from '../support/hub.ts'
@@ -23,7 +23,7 @@ test(
   async () => {
     const hub = await hubWith()
     const home = homeOf(hub.link)
-    expect((await home.runHere(['doctor'])).out).toContain('run connect')
+    expect((await home.runHere(['doctor'])).out).toContain(`To connect one: ${RUNTIME} ${home.program} connect CLIENT --hub ${hub.link}`)
     await home.runHere(['connect', 'claude', '--yes'])
     const fine = await home.runHere(['doctor'])
     for (const line of [
@@ -37,7 +37,7 @@ test(
     expect(fine.out).toContain('another version of this program')
     home.write('.claude.json', '{}')
     const changed = await home.runHere(['doctor'])
-    expect([changed.code, changed.out]).toEqual([1, expect.stringContaining('Run connect claude again')])
+    expect([changed.code, changed.out]).toEqual([1, expect.stringContaining('.claude.json was changed since. To set it right: ')])
     await hub.stop()
     const down = await home.runHere(['doctor'])
     expect([down.code, down.out]).toEqual([1, expect.stringContaining('The hub is not reached')])
@@ -173,7 +173,7 @@ test('an option that is unknown, or lacks its value, is told in a sentence', asy
     [['--yes=no'], "Option '--yes' does not take an argument."],
     [['--hub', '--yes'], "dash use '--hub=-XYZ'."],
   ] as const)
-    expect((await home.runHere(['doctor', ...words])).err).toEndWith(`${says} parley --help lists what there is.\n`)
+    expect((await home.runHere(['doctor', ...words])).err).toEndWith(`${says} --help lists what there is.\n`)
 })
 
 test('a hub is named by its link or its base URL, with --hub or --url', async () => {
@@ -194,7 +194,7 @@ test('a word after a command that takes none is told, and nothing is done', asyn
     expect(await home.runHere([command, 'codex'])).toEqual({
       code: 2,
       out: '',
-      err: `parley ${command} takes no "codex". parley --help lists what there is.\n`,
+      err: `${command} takes no "codex". --help lists what there is.\n`,
     })
 })
 
@@ -222,7 +222,10 @@ test.skipIf(!FULL)(
     expect((await withToken(another, 'doctor')).out).toContain('It speaks MCP')
     kept(token, 'an-old-token')
     expect([await imported(''), await imported(another), await imported(token)]).toEqual([1, 1, 0])
-    expect((await withToken(token, 'doctor')).out).toContain('does not take the access token: set PARLEY_TOKEN and run connect again')
+    const { out } = await withToken(token, 'doctor')
+    expect(out).toMatch(
+      /does not take the access token\. For each of its clients: PARLEY_TOKEN=… \S+ \S+\/parley\.mjs connect CLIENT --hub /,
+    )
     await withToken(token, 'connect', 'codex', '--yes') // the newest connection has the current token
     expect(await imported('')).toBe(0)
   },

@@ -242,6 +242,21 @@ test('a settings file that its client writes while the person looks at the chang
   }
 })
 
+const inShell = (line: string) => {
+  const { exitCode, stdout } = Bun.spawnSync(['/bin/sh', '-c', line], { env: { HOME: home.home, PATH: '/usr/bin:/bin' }, stdin: null })
+  return { code: exitCode, out: stdout.toString() }
+}
+
+test('connect ends with the lines that look at the connection and take it out again, which need no package', async () => {
+  home = newHome(HUB)
+  const { out } = await connected('claude')
+  const lineAfter = (words: string) => new RegExp(`^${words}: (.*)$`, 'm').exec(out)![1]!
+  rmSync(home.program)
+  expect(inShell(lineAfter('To see that all is well')).out).toContain('✓ Claude Code: its settings are as connect left them.')
+  expect(inShell(`${lineAfter('To take it out again')} --yes`).code).toBe(0)
+  expect(existsSync(home.path('.parley'))).toBe(false)
+})
+
 test('a client that nothing wakes is said to be so', async () => {
   home = newHome(HUB)
   expect((await connected('gemini')).out).toContain('hold a wait')
@@ -492,7 +507,7 @@ test('Codex: a server that was switched off is told by doctor, and connecting ag
   await connected('codex')
   const text = home.read('.codex/config.toml')!
   home.write('.codex/config.toml', `${text}enabled = false\n`)
-  const told = `✗ Codex: ${home.path('.codex/config.toml')} was changed since. Run connect codex again.`
+  const told = `✗ Codex: ${home.path('.codex/config.toml')} was changed since. To set it right: `
   expect((await home.runHere(['doctor'])).out).toContain(told)
   expect((await connected('codex')).out).toContain('-enabled = false')
   expect(home.read('.codex/config.toml')).toBe(text)
@@ -607,10 +622,20 @@ test('a copy of the program that was removed is made again, as doctor says', asy
   await connected('claude')
   const copy = home.path('.parley/0.1.0-btest/parley.mjs')
   rmSync(copy)
-  expect((await home.runHere(['doctor'])).out).toContain('Run connect claude again')
-  expect((await connected('claude')).out).toContain('nothing to change')
+  const [, line] = /The hook cannot be run: .* To set it right: (.*)$/m.exec((await home.runHere(['doctor'])).out)!
+  expect(inShell(`${line} --yes`)).toMatchObject({ code: 0, out: expect.stringContaining('nothing to change') })
   expect(existsSync(copy)).toBe(true)
   expect((await home.runHere(['doctor'])).out).toContain('The hook can be run')
+})
+
+test('what wakes Codex is of the program that connected it last, although no setting names it', async () => {
+  home = newHome(HUB)
+  await connected('codex')
+  rmSync(home.path('.parley/0.1.0-btest'), { recursive: true })
+  const newer = home.programOf(HUB, '0.2.0-bnewer')
+  expect((await home.run(['doctor'], {}, newer)).out).toContain('What wakes Codex is not there')
+  expect((await home.run(['connect', 'codex', '--yes'], {}, newer)).out).toContain('nothing to change')
+  expect((await home.run(['doctor'], {}, newer)).out).toContain('No session of Codex is watched')
 })
 
 test('what Codex is woken for is kept although no setting says it; a client that nothing wakes refuses the choice', async () => {
@@ -761,5 +786,5 @@ test('a command or an option that there is not, or a client: a sentence and code
     expect([words, code]).toEqual([words, 2])
     expect(err.length).toBeGreaterThan(20)
   }
-  expect((await home.run(['--help'])).out).toContain('disconnect')
+  expect((await home.run(['--help'])).out).toContain(`stands for the line of the hub's page /connect as far as .tgz`)
 })

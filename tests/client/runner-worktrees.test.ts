@@ -42,7 +42,7 @@ test('of more worktrees than a hub takes, those that were given, are needed and 
   const [paths, said] = await named(2, 203)
   expect(paths).toEqual([0, 1, ...Array.from({ length: 198 }, (_, i) => 7 + i)])
   expect(said).toEqual([
-    expect.stringMatching(/^5 of the 203 worktrees .* 0 of archived sessions and the 5 oldest .*`parley runner prune`/),
+    expect.stringMatching(/^5 of the 203 worktrees .* 0 of archived sessions and the 5 oldest .*`runner prune` removes/),
   ])
   const without = (...left: number[]) => all.map((_, i) => i).filter((i) => !left.includes(i))
   expect(await named(2, 203, [1, 9, 100, 204])).toEqual([without(2, 3, 9, 100, 204), [expect.stringContaining(' 3 of archived')]])

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { stripVTControlCharacters } from 'node:util'
 import { CLIENTS } from '../clients.ts'
 import type { Connection } from '../connections.ts'
-import { callOf, copyOf } from '../copy.ts'
+import { callAgain, callOf, copyOf } from '../copy.ts'
 import { sameHub } from '../hub.ts'
 import { noteOf } from '../hub-notes.ts'
 import { Stop, type Machine } from '../machine.ts'
@@ -30,7 +30,9 @@ const checkSettings = (machine: Machine, connection: Connection): Finding[] => {
   const { title, wakes } = CLIENTS[connection.client]
   const gone = connection.files.filter((file) => file.made.length > 0 && !has(file, readSettings(file.path) ?? ''))
   if (gone.length > 0)
-    return [bad(`${title}: ${gone.map(({ path }) => path).join(', ')} was changed since. Run connect ${connection.client} again.`)]
+    return [
+      bad(`${title}: ${gone.map(({ path }) => path).join(', ')} was changed since. To set it right: ${connectAgain(machine, connection)}`),
+    ]
   return [
     good(`${title}: its settings are as connect left them.`),
     listed(machine, connection),
@@ -40,9 +42,12 @@ const checkSettings = (machine: Machine, connection: Connection): Finding[] => {
   ]
 }
 
+const connectAgain = (machine: Machine, { client, link }: Connection): string => callAgain(machine, 'connect', client, '--hub', link)
+
 // The client itself says whether it knows the server, in a line that begins with the server's name, after marks. The name of another server
 // may begin alike, and a name or a link may have "error" in it.
-const listed = (machine: Machine, { client, server, link }: Connection): Finding => {
+const listed = (machine: Machine, connection: Connection): Finding => {
+  const { client, server, link } = connection
   const { title } = CLIENTS[client]
   const { error, stdout, stderr } = spawnSync(client, ['mcp', 'list'], {
     encoding: 'utf8',
@@ -54,7 +59,7 @@ const listed = (machine: Machine, { client, server, link }: Connection): Finding
   const named = new RegExp(`^\\W*${server}(?=:|\\s|$)`)
   const lines = stripVTControlCharacters(`${stdout}${stderr}`).split('\n')
   const line = lines.find((each) => named.test(each))
-  if (!line) return bad(`${title} does not list "${server}". Start it anew; if it still does not, run connect ${client} again.`)
+  if (!line) return bad(`${title} does not list "${server}". Start it anew; if it still does not: ${connectAgain(machine, connection)}`)
   return /✘|✗|fail|error/i.test(line.replace(server, '').replace(link, ''))
     ? bad(`${title} lists "${server}", and says: ${line.trim()}`)
     : good(`${title} lists "${server}".`)
@@ -68,7 +73,7 @@ const hookOf = (machine: Machine, connection: Connection): Finding[] => {
     timeout: WITHIN_MS,
     env: machine.env,
   })
-  if (status !== 0) return [bad(`The hook cannot be run: ${command}. Run connect ${connection.client} again.`)]
+  if (status !== 0) return [bad(`The hook cannot be run: ${command}. To set it right: ${connectAgain(machine, connection)}`)]
   const { hookAt } = noteOf(machine.home, connection.link)
   const ran = hookAt
     ? good(`The hook ran last at ${hookAt}.`)
@@ -77,13 +82,14 @@ const hookOf = (machine: Machine, connection: Connection): Finding[] => {
 }
 
 // Codex has no hook: its agent has left a process behind that watches its sessions.
-const watchOf = (machine: Machine, { client, link, version }: Connection): Finding[] => {
+const watchOf = (machine: Machine, connection: Connection): Finding[] => {
+  const { client, link, version } = connection
   if (client !== 'codex') return []
   const entries = entriesOf(machine.home).filter((entry) => entry.thread !== undefined && sameHub(entry.link, link))
   const left = entries.filter((entry) => !isWatched(machine.home, entry))
   const { title } = CLIENTS[client]
   if (!existsSync(copyOf(machine, version)))
-    return [bad(`What wakes ${title} is not there: ${copyOf(machine, version)}. Run connect ${client} again.`)]
+    return [bad(`What wakes ${title} is not there: ${copyOf(machine, version)}. To set it right: ${connectAgain(machine, connection)}`)]
   if (entries.length === 0) return [note(`No session of ${title} is watched: its agent hands watch --codex the answer of join_session.`)]
   if (left.length === 0) return [good(`A watch runs for each session of ${title} that it was told of (${entries.length}).`)]
   const line = callOf(machine, version)('watch', '--codex', '--hub', link)

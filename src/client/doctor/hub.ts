@@ -1,18 +1,21 @@
 // Is the hub in order, as this machine sees it?
 import { baseOfLink, isLoopback } from '../../core/address.ts'
+import { callAgain } from '../copy.ts'
 import { askHub, guardedWays, hubConfigOf, isLessGuarded, isUnguarded, Unreachable, type Hub, type HubAnswer } from '../hub.ts'
 import { updateCommand } from '../hub-notes.ts'
+import type { Machine } from '../machine.ts'
+import { packageOf } from '../package.ts'
 import { bad, good, note, type Finding } from './findings.ts'
 
 const WITHIN_MS = 10_000
 const CLOCKS_APART_MS = 5_000
 
-export const checkHub = async (hub: Hub, version: string): Promise<Finding[]> => {
+export const checkHub = async (machine: Machine, hub: Hub): Promise<Finding[]> => {
   const began = performance.now()
   try {
     const answer = await askHub(baseOfLink(hub.link), '/api/config', { token: hub.token, withinMs: WITHIN_MS })
     const ms = Math.round(performance.now() - began)
-    return [...reached(hub, answer, ms, version), ...(answer.status === 200 ? await checkMcp(hub) : [])]
+    return [...reached(machine, hub, answer, ms), ...(answer.status === 200 ? await checkMcp(hub) : [])]
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error
     return [
@@ -23,9 +26,12 @@ export const checkHub = async (hub: Hub, version: string): Promise<Finding[]> =>
   }
 }
 
-const reached = ({ link, token }: Hub, answer: HubAnswer, ms: number, version: string): Finding[] => {
-  if (answer.status === 401)
-    return [bad(`The hub ${token ? 'does not take the access token' : 'needs its access token'}: set PARLEY_TOKEN and run connect again.`)]
+const reached = (machine: Machine, { link, token }: Hub, answer: HubAnswer, ms: number): Finding[] => {
+  if (answer.status === 401) {
+    const withToken = `PARLEY_TOKEN=… ${callAgain(machine, 'connect', 'CLIENT', '--hub', link)}`
+    return [bad(`The hub ${token ? 'does not take the access token' : 'needs its access token'}. For each of its clients: ${withToken}`)]
+  }
+  const { version } = packageOf(machine.program)
   const config = hubConfigOf(answer)
   if (!config) return [bad(`Something answers at ${link} that is no Parley. Connect to the hub's own address.`)]
   const from = isLoopback(new URL(link).hostname) ? 'on this machine' : 'from this machine'

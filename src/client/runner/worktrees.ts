@@ -89,7 +89,7 @@ export const namedWorktrees = async (
   const left = [...spare, ...kept].slice(0, surplus)
   const spared = Math.min(spare.length, surplus)
   say(
-    `${surplus} of the ${own.length} worktrees that this runner has made are not offered, ${spared} of archived sessions and the ${surplus - spared} oldest of others: a hub takes ${MOST_NAMED}. \`parley runner prune\` removes those of archived sessions.`,
+    `${surplus} of the ${own.length} worktrees that this runner has made are not offered, ${spared} of archived sessions and the ${surplus - spared} oldest of others: a hub takes ${MOST_NAMED}. \`runner prune\` removes those of archived sessions.`,
   )
   return [...given, ...own.filter((each) => !left.includes(each))]
 }
