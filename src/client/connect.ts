@@ -1,6 +1,6 @@
 // `connect CLIENT`: adds the hub to a client's settings, and what wakes its agent, after a person has seen the change.
 import { existsSync } from 'node:fs'
-import { howToGoBack } from './advice.ts'
+import { howToGoBack, whyMissing } from './advice.ts'
 import { confirmed, typed } from './ask.ts'
 import { keptFrom, refuseImpossible, type Choices } from './choices.ts'
 import { CLIENTS, type Change, type ClientName, type Wish } from './clients.ts'
@@ -44,7 +44,7 @@ export const connect = async (machine: Machine, client: ClientName, options: Con
     const { version } = packageOf(machine.program)
     keepConnection(machine.home, { ...earlier, link, token, wakeFor, version, files }, isTaken, earlier)
     machine.out.write(`${kind.title} is connected to ${link}: ${unchanged(wish, earlier)}\n${kept}`)
-    return tell(machine, howToGoBack(machine, client, link))
+    return tell(machine, [whyMissing(client, machine), ...howToGoBack(machine, client, link)])
   }
   machine.out.write(`${changed.map(shownDiff).join('\n\n')}\n\n`)
   if (earlier && earlier.link !== link) tell(machine, [`This takes the place of ${earlier.link}: a client has one server for each hub.`])
@@ -53,11 +53,11 @@ export const connect = async (machine: Machine, client: ClientName, options: Con
   makeCopy(machine)
   carryOut(machine, client, wish, planned, earlier)
   machine.out.write(`${kind.title} is connected to ${link} as "${wish.server}".\n${kept}`)
-  tell(machine, [NEXT, ...howToGoBack(machine, client, link)])
+  tell(machine, [whyMissing(client, machine), NEXT, ...howToGoBack(machine, client, link)])
 }
 
-const tell = ({ out }: Machine, lines: string[]): void => {
-  for (const line of lines) out.write(`${line}\n`)
+const tell = ({ out }: Machine, lines: (string | undefined)[]): void => {
+  for (const line of lines) if (line !== undefined) out.write(`${line}\n`)
 }
 
 // The files of another settings folder of the client: disconnect takes the hub out of those, too.

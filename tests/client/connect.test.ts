@@ -257,6 +257,18 @@ test('connect ends with the lines that look at the connection and take it out ag
   expect(existsSync(home.path('.parley'))).toBe(false)
 })
 
+test('a client whose program is not in PATH is connected all the same, and connect and doctor say so', async () => {
+  home = newHome(HUB)
+  mkdirSync(home.path('bin'))
+  const here = (...words: string[]) => home.runHere(words, { env: { PATH: home.path('bin') } })
+  const told = 'codex is not in PATH here: install Codex, or connect where it is.'
+  expect(await here('connect', 'codex', '--yes')).toMatchObject({ code: 0, out: expect.stringContaining(told) })
+  expect((await here('doctor')).out).toContain(`! ${told}`)
+  home.write('bin/codex', '#!/bin/sh\n')
+  chmodSync(home.path('bin/codex'), 0o755)
+  expect((await here('connect', 'codex', '--yes')).out).not.toContain('PATH')
+})
+
 test('a client that nothing wakes is said to be so', async () => {
   home = newHome(HUB)
   expect((await connected('gemini')).out).toContain('hold a wait')

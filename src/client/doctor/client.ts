@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { stripVTControlCharacters } from 'node:util'
+import { whyMissing } from '../advice.ts'
 import { CLIENTS } from '../clients.ts'
 import type { Connection } from '../connections.ts'
 import { callAgain, callOf, copyOf } from '../copy.ts'
@@ -55,7 +56,10 @@ const listed = (machine: Machine, connection: Connection): Finding => {
     env: machine.env,
     cwd: machine.home,
   })
-  if (error) return note(`${title}: \`${client} mcp list\` could not be run here (${(error as { code?: string }).code}).`)
+  if (error)
+    return note(
+      whyMissing(client, machine) ?? `${title}: \`${client} mcp list\` could not be run here (${(error as { code?: string }).code}).`,
+    )
   const named = new RegExp(`^\\W*${server}(?=:|\\s|$)`)
   const lines = stripVTControlCharacters(`${stdout}${stderr}`).split('\n')
   const line = lines.find((each) => named.test(each))
