@@ -1,8 +1,21 @@
-// What `connect` tells a person beside the change itself.
-import { CLIENTS, type ClientName } from './clients.ts'
+// What `connect` tells a person beside the change itself: what it allows, and how to go back.
+import { CLIENTS, type ClientKind, type ClientName } from './clients.ts'
 import { callOf } from './copy.ts'
 import type { Machine } from './machine.ts'
 import { programIn } from './runner/agents.ts'
+
+/** What the person should know before they agree. */
+export const aboutWaking = (kind: ClientKind): string =>
+  whyUnwoken(kind) ??
+  'Others in your session can start this agent while you are away, with the permissions of its terminal. `disconnect` ends that.'
+
+/** Why no message wakes an agent of this client; undefined where one does. */
+export const whyUnwoken = ({ title, wakes }: ClientKind): string | undefined => {
+  if (!wakes) return `${title} has nothing that can wake its agent: it must hold a wait to hear the others.`
+  if (process.platform === 'win32')
+    return `What wakes ${title} needs Linux or macOS: on Windows its agent must hold a wait to hear the others. In WSL it works as on Linux.`
+  return undefined
+}
 
 /** A sentence where the client's program is not found here, by the name under which it is installed. */
 export const whyMissing = (client: ClientName, { env }: Machine): string | undefined =>

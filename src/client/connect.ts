@@ -1,6 +1,6 @@
 // `connect CLIENT`: adds the hub to a client's settings, and what wakes its agent, after a person has seen the change.
 import { existsSync } from 'node:fs'
-import { howToGoBack, whyMissing } from './advice.ts'
+import { aboutWaking, howToGoBack, whyMissing } from './advice.ts'
 import { confirmed, typed } from './ask.ts'
 import { keptFrom, refuseImpossible, type Choices } from './choices.ts'
 import { CLIENTS, type Change, type ClientName, type Wish } from './clients.ts'
@@ -21,9 +21,6 @@ export interface ConnectOptions extends Choices {
 }
 
 const WITHIN_MS = 5_000
-
-const WARNING =
-  'Others in your session can start this agent while you are away, with the permissions of its terminal. `disconnect` ends that.'
 
 /** Throws Stop where it cannot be done; nothing is changed then. */
 export const connect = async (machine: Machine, client: ClientName, options: ConnectOptions): Promise<void> => {
@@ -48,7 +45,7 @@ export const connect = async (machine: Machine, client: ClientName, options: Con
   }
   machine.out.write(`${changed.map(shownDiff).join('\n\n')}\n\n`)
   if (earlier && earlier.link !== link) tell(machine, [`This takes the place of ${earlier.link}: a client has one server for each hub.`])
-  tell(machine, [kind.wakes ? WARNING : CANNOT_WAKE(kind.title)])
+  tell(machine, [aboutWaking(kind)])
   if (!yes && !(await confirmed(machine, `Change the settings of ${kind.title}?`))) throw new Stop('Nothing was changed.')
   makeCopy(machine)
   carryOut(machine, client, wish, planned, earlier)
@@ -76,7 +73,6 @@ const carryOut = (machine: Machine, client: ClientName, wish: Asked, planned: Pl
 }
 
 const NEXT = 'Start it anew, then tell your agent to convene or join a session.'
-const CANNOT_WAKE = (title: string) => `${title} has nothing that can wake its agent: it must hold a wait to hear the others.`
 
 // A choice may change no setting: Codex has no hook there, and a person may have written a new token by hand.
 const unchanged = ({ wakeFor, token }: Wish, earlier: Connection): string => {

@@ -2,6 +2,9 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { aboutWaking } from '../../src/client/advice.ts'
+import { CLIENTS } from '../../src/client/clients.ts'
+import { checkClient } from '../../src/client/doctor/client.ts'
 import { Stop, type Machine } from '../../src/client/machine.ts'
 import { canFindProcesses } from '../../src/client/runner/processes.ts'
 import { runRunner } from '../../src/client/runner/run.ts'
@@ -45,6 +48,28 @@ test('on a Mac the processes of a task are found whatever its language is; where
 
 test('so is the client whose hook runs', () => {
   expect(onAMac('    1 TIME /usr/bin/node', () => processOf(123))).toEqual({ pid: 123, start: 'Thu Nov 26 10:00:00 2026' })
+})
+
+test('on Windows connect and doctor say that what wakes an agent needs another system, and no hook is said to be broken', () => {
+  const told = 'What wakes Claude Code needs Linux or macOS: on Windows its agent must hold a wait to hear the others. In WSL'
+  expect(on('win32', () => aboutWaking(CLIENTS.claude))).toStartWith(told)
+  expect(aboutWaking(CLIENTS.claude)).toContain('while you are away')
+  const home = mkdtempSync(join(tmpdir(), 'parley-home-'))
+  const machine = { env: {}, home, program: '/parley.mjs', runtime: 'node.exe' } as unknown as Machine
+  const stop = { path: ['hooks', 'Stop'], as: 'element' as const, value: { hooks: [{ command: 'none' }] } }
+  const files = [{ format: 'json' as const, path: join(home, 'settings.json'), entries: [stop], made: [], wasMissing: false }]
+  const connection = {
+    client: 'claude' as const,
+    link: 'http://127.0.0.1:9/mcp',
+    server: 'parley',
+    wakeFor: 'all' as const,
+    version: '1',
+    files,
+  }
+  const found = on('win32', () => checkClient(machine, connection))
+  rmSync(home, { recursive: true })
+  expect(found.map(({ kind }) => kind)).toEqual(['good', 'note', 'note'])
+  expect(found.at(-1)!.text).toStartWith(told)
 })
 
 test('on Windows a runner says that it needs another system, and ends before it looks for anything', async () => {

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { stripVTControlCharacters } from 'node:util'
-import { whyMissing } from '../advice.ts'
+import { whyMissing, whyUnwoken } from '../advice.ts'
 import { CLIENTS } from '../clients.ts'
 import type { Connection } from '../connections.ts'
 import { callAgain, callOf, copyOf } from '../copy.ts'
@@ -28,19 +28,18 @@ export const checkClient = (machine: Machine, connection: Connection): Finding[]
 }
 
 const checkSettings = (machine: Machine, connection: Connection): Finding[] => {
-  const { title, wakes } = CLIENTS[connection.client]
+  const { title } = CLIENTS[connection.client]
   const gone = connection.files.filter((file) => file.made.length > 0 && !has(file, readSettings(file.path) ?? ''))
   if (gone.length > 0)
     return [
       bad(`${title}: ${gone.map(({ path }) => path).join(', ')} was changed since. To set it right: ${connectAgain(machine, connection)}`),
     ]
-  return [
-    good(`${title}: its settings are as connect left them.`),
-    listed(machine, connection),
-    ...(wakes
-      ? [...hookOf(machine, connection), ...watchOf(machine, connection)]
-      : [note(`${title} has nothing that wakes its agent: it must hold a wait.`)]),
-  ]
+  return [good(`${title}: its settings are as connect left them.`), listed(machine, connection), ...wakingOf(machine, connection)]
+}
+
+const wakingOf = (machine: Machine, connection: Connection): Finding[] => {
+  const why = whyUnwoken(CLIENTS[connection.client])
+  return why ? [note(why)] : [...hookOf(machine, connection), ...watchOf(machine, connection)]
 }
 
 const connectAgain = (machine: Machine, { client, link }: Connection): string => callAgain(machine, 'connect', client, '--hub', link)
