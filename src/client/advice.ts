@@ -1,4 +1,5 @@
-// What `connect` tells a person beside the change itself: what it allows, and how to go back.
+// What `connect` tells a person beside the change itself: what it allows, what to do next, and how to go back.
+import { baseOfLink } from '../core/address.ts'
 import { CLIENTS, type ClientKind, type ClientName } from './clients.ts'
 import { callOf } from './copy.ts'
 import type { Machine } from './machine.ts'
@@ -22,6 +23,18 @@ export const whyMissing = (client: ClientName, { env }: Machine): string | undef
   process.platform === 'win32' || programIn(client, env) // Windows has it under other names
     ? undefined
     : `${client} is not in PATH here: install ${CLIENTS[client].title}, or connect where it is.`
+
+/** How a person begins, once the client is connected. */
+export const howToBegin = (client: ClientName, link: string): string[] => [
+  `Start ${CLIENTS[client].title} anew, then say to its agent:`,
+  '  Convene a Parley session about <subject>. Tell me its id, and follow it until it is concluded.',
+  'Other people say to theirs:',
+  `  Join the Parley session <id> as "<your team's name>". Follow it until it is concluded.`,
+  ...(client === 'codex' && !whyUnwoken(CLIENTS.codex) ? [wakingCodex(link)] : []),
+]
+
+const wakingCodex = (link: string): string =>
+  `A message wakes Codex once its agent has handed the answer of create_session or join_session to \`watch --codex\`, outside its sandbox, which has no network: allow that when it asks (${baseOfLink(link)}/AGENTS/hooks.md).`
 
 /** The lines that look at the connection, and end it: they work without the hub, and without the package, whose address is one version's. */
 export const howToGoBack = (machine: Machine, client: ClientName, link: string): string[] => {

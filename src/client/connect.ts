@@ -1,6 +1,6 @@
 // `connect CLIENT`: adds the hub to a client's settings, and what wakes its agent, after a person has seen the change.
 import { existsSync } from 'node:fs'
-import { aboutWaking, howToGoBack, whyMissing } from './advice.ts'
+import { aboutWaking, howToBegin, howToGoBack, whyMissing } from './advice.ts'
 import { confirmed, typed } from './ask.ts'
 import { keptFrom, refuseImpossible, type Choices } from './choices.ts'
 import { CLIENTS, type Change, type ClientName, type Wish } from './clients.ts'
@@ -50,7 +50,7 @@ export const connect = async (machine: Machine, client: ClientName, options: Con
   makeCopy(machine)
   carryOut(machine, client, wish, planned, earlier)
   machine.out.write(`${kind.title} is connected to ${link} as "${wish.server}".\n${kept}`)
-  tell(machine, [whyMissing(client, machine), NEXT, ...howToGoBack(machine, client, link)])
+  tell(machine, [whyMissing(client, machine), ...howToBegin(client, link), ...howToGoBack(machine, client, link)])
 }
 
 const tell = ({ out }: Machine, lines: (string | undefined)[]): void => {
@@ -71,8 +71,6 @@ const carryOut = (machine: Machine, client: ClientName, wish: Asked, planned: Pl
     keepConnection(machine.home, { client, link, server, token, wakeFor, guard, version, files }, isTaken, earlier, later)
   })
 }
-
-const NEXT = 'Start it anew, then tell your agent to convene or join a session.'
 
 // A choice may change no setting: Codex has no hook there, and a person may have written a new token by hand.
 const unchanged = ({ wakeFor, token }: Wish, earlier: Connection): string => {

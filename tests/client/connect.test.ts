@@ -257,6 +257,17 @@ test('connect ends with the lines that look at the connection and take it out ag
   expect(existsSync(home.path('.parley'))).toBe(false)
 })
 
+test('connect says what to say to an agent, and for Codex that what wakes it runs outside its sandbox', async () => {
+  home = newHome(HUB)
+  const said = { claude: (await connected('claude')).out, codex: (await connected('codex')).out }
+  for (const out of Object.values(said)) {
+    expect(out).toContain('Convene a Parley session about <subject>. Tell me its id, and follow it until it is concluded.')
+    expect(out).toContain('Join the Parley session <id> as "<your team\'s name>".')
+  }
+  expect(said.codex).toMatch(/watch --codex`, outside its sandbox, which has no network: .*http:\/\/127\.0\.0\.1:9\/AGENTS\/hooks\.md/)
+  expect(said.claude).not.toContain('sandbox')
+})
+
 test('a client whose program is not in PATH is connected all the same, and connect and doctor say so', async () => {
   home = newHome(HUB)
   mkdirSync(home.path('bin'))

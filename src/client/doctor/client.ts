@@ -93,7 +93,8 @@ const watchOf = (machine: Machine, connection: Connection): Finding[] => {
   const { title } = CLIENTS[client]
   if (!existsSync(copyOf(machine, version)))
     return [bad(`What wakes ${title} is not there: ${copyOf(machine, version)}. To set it right: ${connectAgain(machine, connection)}`)]
-  if (entries.length === 0) return [note(`No session of ${title} is watched: its agent hands watch --codex the answer of join_session.`)]
+  if (entries.length === 0)
+    return [note(`No session of ${title} is watched: its agent hands watch --codex the answer of join_session, outside its sandbox.`)]
   if (left.length === 0) return [good(`A watch runs for each session of ${title} that it was told of (${entries.length}).`)]
   const line = callOf(machine, version)('watch', '--codex', '--hub', link)
   return [bad(`No watch runs for ${left.length} session(s) of ${title}: no message wakes it there. This runs one, until they end: ${line}`)]
