@@ -457,7 +457,10 @@ test('another link of a hub takes the place of the first one: one server and one
 test('the sessions of an agent are watched, told by doctor and forgotten whichever link of their hub they were joined by', async () => {
   home = newHome(HUB)
   const other = `${HUB}/records`
-  for (const [client, thread] of [['claude'], ['codex', uuid7()]] as const) {
+  for (const [client, thread] of [
+    ['claude', undefined],
+    ['codex', uuid7()],
+  ] as const) {
     await connected(client)
     const ids = { session_id: uuid7(), team_id: `${uuid7()}.${newSecret()}` }
     keepEntry(home.home, { link: HUB, ...ids, ancestors: [], folder: client, ...(thread && { thread }) })
