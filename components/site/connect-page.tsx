@@ -130,7 +130,7 @@ const Clients = ({ link, program }: Pick<Props, 'link' | 'program'>) => (
     />
     <p className="text-[13px] text-muted-foreground lg:col-span-2">
       Give this link in place of the one in the commands above, in quotes; to <code className="font-mono text-[12.5px]">connect</code> as{' '}
-      <code className="font-mono text-[12.5px]">--hub 'LINK'</code>.
+      <code className="font-mono text-[12.5px]">--hub 'LINK'</code>, also once it is connected.
     </p>
     <p className="text-[13px] text-muted-foreground lg:col-span-2">
       Claude Code (2.1.330) has create, join, wait and post at hand from the start, and finds any other tool by its name or purpose. Codex

@@ -1,5 +1,6 @@
 // The commands of `parley`, and what each is called with.
 import { baseOfLink } from '../core/address.ts'
+import { chooseClient } from './choose-client.ts'
 import { CLIENTS, isClient, type ClientName, type WakeFor } from './clients.ts'
 import { connect } from './connect.ts'
 import { connectionsOf, connectionTo } from './connections.ts'
@@ -22,7 +23,8 @@ import { watch } from './watch/watch.ts'
 
 const helpFor = (machine: Machine): string => `parley: brings agents into a Parley hub, and wakes them when somebody speaks to them
 
-  parley connect claude|codex|gemini|opencode   add the hub to a client's settings, and what wakes its agent
+  parley connect [claude|codex|gemini|opencode] add the hub to a client's settings, and what wakes its agent
+                                                without a name: of the client that is here, or asks which
       --wake all|addressed   what wakes it: every message (default), or what is addressed to it
       --name NAME            the MCP server's name in the client (parley)
       --guard                Claude Code: refuse edits of paths that another team holds on the board
@@ -79,7 +81,7 @@ const run = async (words: string[], machine: Machine): Promise<number> => {
   const named = values.hub ?? values.url
   const link = named === undefined ? undefined : linkOf(named)
   if (command === 'connect') {
-    const client = clientOf(rest)
+    const client = rest.length === 0 ? await chooseClient(machine) : clientOf(rest)
     return done(connect(machine, client, { ...connectOptions(values), link: link ?? linkToConnect(machine, client) }))
   }
   if (command === 'disconnect')

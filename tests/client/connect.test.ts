@@ -268,6 +268,21 @@ test('connect says what to say to an agent, and for Codex that what wakes it run
   expect(said.claude).not.toContain('sandbox')
 })
 
+test('without a name the client that is here is connected; of several the one that the person types', async () => {
+  home = newHome(HUB)
+  const env = { PATH: home.path('bin') }
+  const install = (name: string) => (home.write(`bin/${name}`, '#!/bin/sh\n'), chmodSync(home.path(`bin/${name}`), 0o755))
+  const connect = (...words: string[]) => home.runHere(['connect', '--yes', ...words], { env })
+  expect(await connect()).toMatchObject({ code: 2, err: expect.stringContaining('None of claude, codex, gemini, opencode is in PATH') })
+  install('codex')
+  expect(await connect()).toMatchObject({ code: 0, out: expect.stringContaining('Codex is connected to') })
+  install('claude')
+  expect(await connect()).toMatchObject({ code: 2, err: expect.stringContaining('Name one: connect claude, connect codex.') })
+  const hears = (text: string, input: { write(line: string): void }) => text.endsWith('claude, codex: ') && input.write('claude\n')
+  const asked = await home.runHere(['connect', '--yes'], { env, hears: (text, input) => void hears(text, input) })
+  expect(asked).toMatchObject({ code: 0, out: expect.stringContaining('Claude Code is connected to') })
+})
+
 test('a client whose program is not in PATH is connected all the same, and connect and doctor say so', async () => {
   home = newHome(HUB)
   mkdirSync(home.path('bin'))
