@@ -1,5 +1,5 @@
 // What a batch of the log adds to the tables of the index, worked out before anything is written (event-index.ts).
-import { textOf, type Content } from '../core/events/event-text.ts'
+import { searchableText, type Content } from '../core/events/event-text.ts'
 import { eventTypeNumber, eventTypeOf } from '../core/events/event-types.ts'
 import { sessionKindAfter, type SessionKind } from '../core/session-kind.ts'
 import { isMessage } from '../stores/events.ts'
@@ -107,7 +107,7 @@ export class IndexRows {
         moves.push({ session_id, turn, repeats, sequence, id, at })
         continue
       }
-      const text = textOf(type, content, tool_name)
+      const text = searchableText(type, content, tool_name)
       if ((tokenized += text.length) > TOKENIZED_AT_ONCE) {
         await giveWay()
         tokenized = text.length

@@ -251,7 +251,7 @@ throughHistory((ask, parley) => {
       const said = word()
       const { events } = await made([
         [
-          { type: 'tool_call', tool: 'exec_command', content: { arguments: { cmd: `cargo test ${said}` } } },
+          { type: 'tool_call', tool: 'exec_command', content: { arguments: { cmd: `cargo test\n${said} --all` } } },
           { type: 'system', content: { event: 'note', said } },
         ],
       ])

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { excerpt, shortened, textOf } from '../../src/core/events/event-text.ts'
+import { excerpt, searchableText, shortened, textOf } from '../../src/core/events/event-text.ts'
 import { indexed, termsOf } from '../../src/search/tokenizer.ts'
 import { likelyEvents, weightOf } from '../../src/search/candidates.ts'
 import { isOneTypo } from '../../src/search/typos.ts'
@@ -51,6 +51,29 @@ describe('terms', () => {
     expect(level('parser parser parser')).toBeGreaterThan(level('the parser is slow'))
     expect(level('the parser is slow')).toBeGreaterThan(level(`parser ${filler}`))
     expect(level(`parser ${filler}`)).toBe(-1)
+  })
+})
+
+describe('what an event without a text is found by', () => {
+  const found = (type: string, content: object) => terms(searchableText(type, { ...content }, 'Bash'))
+
+  test('is its tool and every word of the arguments, the first of each line among them', () => {
+    const given = { command: 'npm test\ncargo build\n\tneedle', edits: [{ old: 'one\r\ntwo' }], dry: true, limit: 12 }
+    expect(found('tool_call', { arguments: given })).toEqual(
+      'bash command npm test cargo build needle edits old one two dry true limit 12'.split(' '),
+    )
+    expect(found('tool_call', { arguments: 'ls\npwd' })).toEqual(['bash', 'ls', 'pwd'])
+    expect(found('tool_call', {})).toEqual(['bash'])
+  })
+
+  test('are its own fields', () => {
+    expect(found('system', { event: 'note', goals: ['one\ntwo'] })).toEqual(['note', 'goals', 'one', 'two'])
+    expect(found('tool_response', { stdout: 'one\ntwo', code: null })).toEqual(['stdout', 'one', 'two', 'code'])
+  })
+
+  test.each(['tool_call', 'system', 'tool_response'])('is a Windows path as it was written: %s', (type) => {
+    const content = { event: 'x', arguments: { path: 'C:\\new\\table' }, path: 'C:\\new\\table' }
+    expect(found(type, content)).toEqual(expect.arrayContaining(terms('C:\\new\\table')))
   })
 })
 

@@ -29,6 +29,19 @@ const systemText = (content: Content) => {
   return [asText(event) || 'system', ...fields].join(', ')
 }
 
+/** All that an event can be found by: what textOf has, with every text within the content as it is. In JSON a line break is a backslash and a
+ *  letter, which would belong to the word after it. */
+export const searchableText = (type: string, content: Content, toolName: string | null): string => {
+  if (typeof content.text === 'string') return content.text
+  if (type === 'tool_call') return textsIn([toolName ?? 'tool', content.arguments])
+  const { event, ...rest } = content
+  return textsIn(type === 'system' ? [event, rest] : content)
+}
+
+const textsIn = (value: unknown): string =>
+  typeof value === 'object' && value !== null ? partsOf(value).map(textsIn).join(' ') : asText(value)
+const partsOf = (value: object): unknown[] => (Array.isArray(value) ? value : Object.entries(value).flat())
+
 const SUMMARY = 240 // characters
 
 export interface Short {
