@@ -18,14 +18,17 @@ const hangul = String.raw`\p{Script=Hangul}`
 const UNSPACED = new RegExp(`[${unspaced}]`, 'v')
 // Korean has spaces, but none between a name and its particle: React를.
 const UNSPACED_OR_HANGUL = new RegExp(`[${unspaced}${hangul}]`, 'v')
-// A number belongs to the script around it: 3月, 2024年.
+// A number belongs to the script around it (3月, 2024年), and has terms of its own all the same.
+const NUMBER = /\p{Nd}{2,}/gu
+const DOTTED_NUMBER = /\p{Nd}+(?:\.\p{Nd}+)+/gu
 const edgesOf = (script: string) => {
   const other = String.raw`[\p{L}--[${script}]]`
-  return String.raw`(?<=[${script}])(?=\p{N}*${other})|(?=[${script}])(?<=${other}\p{N}*)`
+  return String.raw`(?<=[${script}])(?=\p{N}*${other})|(?=[${script}])(?<=${other}\p{N}*(?:\.\p{N}+)*)`
 }
 const EDGES = new RegExp(`${edgesOf(unspaced)}|${edgesOf(hangul)}`, 'v')
 const LETTERS = /^[a-z]+$/ // nearly all words, which need no splitting
 const PLAIN = /^[a-z0-9]+$/
+const DIGITS = /^\p{Nd}+$/u
 
 /** How often each term is in a text: words in lower case; a path, identifier or code whole and by its parts. The terms that have parts are
  *  added to `wholes`. */
@@ -67,6 +70,7 @@ const addSegment = (segment: string, add: Add) => {
   const words = wordsOf(segment)
   if (words.length > 1) add(segment.toLowerCase(), true)
   if (segment.includes('.')) for (const step of segment.split('.')) if (wordsOf(step).length > 1) add(step.toLowerCase(), true)
+  if (words.length > 1 && UNSPACED_OR_HANGUL.test(segment)) for (const number of numbersIn(segment, DOTTED_NUMBER)) add(number, true)
   for (const word of words) addWord(word.toLowerCase(), add)
 }
 
@@ -79,14 +83,20 @@ const addWord = (word: string, add: Add) => {
   if (letters && digits) {
     add(letters)
     add(digits)
-  }
+  } else if (UNSPACED_OR_HANGUL.test(word)) for (const number of numbersIn(word, NUMBER)) add(number)
 }
 
-// Scripts without spaces: every two neighbouring characters are a term.
+const numbersIn = (text: string, form: RegExp): string[] => text.match(form) ?? []
+
+// Scripts without spaces: every two neighbouring characters are a term, but digits, whose number is one.
 const addPairs = (word: string, add: Add) => {
   const characters = [...word]
   if (characters.length === 1) add(word)
-  for (let i = 0; i + 1 < characters.length; i++) add(characters[i]! + characters[i + 1]!)
+  for (let i = 0; i + 1 < characters.length; i++) {
+    const pair = characters[i]! + characters[i + 1]!
+    if (!DIGITS.test(pair)) add(pair)
+  }
+  for (const number of numbersIn(word, NUMBER)) add(number)
 }
 
 /** BM25's k1 (term-frequency saturation) and b (length normalisation). */

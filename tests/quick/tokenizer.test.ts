@@ -21,6 +21,11 @@ describe('terms', () => {
     ['an identifier in Chinese', '修复userName的', ['username', 'user', 'name']],
     ['a path in Japanese', 'サーバーのsrc/app/userName.tsを直す', ['サー', 'ーバ', 'バー', 'src/app/username.ts', 'username.ts', 'を直']],
     ['a number in Chinese', '在3月发布，第12章', ['在3', '3月', '月发', '第1', '2章']],
+    ['a number beside Chinese', '端口8080已占用，404错误', ['端口', '口8', '8080', '0已', '404', '4错', '错误']],
+    ['a date in Japanese', '2024年12月3日に', ['2024', '4年', '年1', '12', '2月', '月3', '3日', '日に']],
+    ['a version in Chinese', '版本2.0.1发布', ['版本', '本2', '2.0.1', '1发', '发布']],
+    ['a version with its letter in Chinese', '升级到v2.0.1版本', ['v2.0.1', 'v2', '版本']],
+    ['a number in Korean', '포트8080은 2024년', ['8080', '2024']],
     ['a name that begins with a number', '用2FA登录', ['2fa', '登录']],
     ['a name in Korean', 'React를 고친 서버v2에서', ['react', '를', '고친', '서버', 'v2', '에서']],
   ])('%s is found whole and by its parts', (_, text, expected) => {
@@ -30,6 +35,11 @@ describe('terms', () => {
   test('the parts of a thing are terms wherever the thing is', () => {
     for (const part of ['parser', 'src/parser', 'lexer.ts', 'lexer'])
       expect(terms('at src/parser/lexer.ts:12')).toEqual(expect.arrayContaining(terms(part).filter((term) => !term.includes('/'))))
+  })
+
+  test('a number beside a script without spaces is one term, not pairs of digits', () => {
+    expect(terms('端口8080已')).toEqual(['端口', '口8', '0已', '8080'])
+    expect(terms('12月')).toEqual(['2月', '12'])
   })
 
   test('nothing of a text can end the notation it is stored in', () => {
