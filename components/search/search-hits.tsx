@@ -84,7 +84,11 @@ const HitRow = ({ hit, search, terms }: { hit: EventHit; search: Partial<Search>
     <TeamMark team={hit.team ?? { name: sourceName(hit.source) ?? 'Parley', hue: undefined }} faded={!hit.team} size="small" />
     <div className="min-w-0 flex-1">
       <p className={ABOUT}>
-        {hit.team ? <Author team={hit.team} search={search} /> : <span>{escapeInvisible(sourceName(hit.source) ?? 'Parley')}</span>}
+        {hit.team ? (
+          <Author kind={hit.kind} team={hit.team} search={search} />
+        ) : (
+          <span>{escapeInvisible(sourceName(hit.source) ?? 'Parley')}</span>
+        )}
         {hit.kind !== 'assistant_response' && <Badge variant="outline">{TYPE_LABELS[hit.kind].one}</Badge>}
         <time dateTime={hit.at} className="tabular-nums">
           {moment(hit.at)}
@@ -97,8 +101,9 @@ const HitRow = ({ hit, search, terms }: { hit: EventHit; search: Partial<Search>
   </li>
 )
 
-const Author = ({ team, search }: { team: Team; search: Partial<Search> }) =>
-  search.by ? (
+// What somebody did on a board or decided is not among what they said.
+const Author = ({ kind, team, search }: { kind: EventType; team: Team; search: Partial<Search> }) =>
+  search.by || kind === 'system' ? (
     <TeamName team={team} />
   ) : (
     <a href={searchHref({ ...search, page: 1, by: team.name })} title={`Only what ${escapeInvisible(team.name)} said`} className={WITHIN}>

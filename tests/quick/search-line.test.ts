@@ -1,4 +1,7 @@
 import { expect, test } from 'bun:test'
+import { createElement } from 'react'
+import { renderToStaticMarkup } from 'react-dom/server'
+import { Hits, type EventHit } from '../../components/search/search-hits.tsx'
 import { eventKindsOf } from '../../src/core/events/event-kinds.ts'
 import { searchLine } from '../../src/pages/search/search-line.ts'
 import { eventKinds } from '../../src/rooms/event-kinds.ts'
@@ -47,4 +50,18 @@ test('what was said loses the marks of its markdown, the languages of its fences
 
 test('what a tool answered stays as it is', () => {
   expect(searchLine(event({ type: 'tool_response', content: { text: '**x**' } }), 'tool_response', '**x**', ['x'], kinds)).toBe('**x**')
+})
+
+test('the name beside what was said leads to all that they said; beside what they did on a board it leads nowhere', () => {
+  const html = (kind: EventHit['kind'], search = {}) => {
+    const about = { sessionId: 'x', title: 'X', source: 'room', at: '2026-04-29T12:00:00Z', href: '/x', team: { name: 'Robin', hue: 1 } }
+    return renderToStaticMarkup(
+      createElement(Hits, { hits: [{ ...about, kind, snippet: 'One' }], search: { query: 'one', ...search }, terms: [] }),
+    )
+  }
+  expect(html('user_input')).toContain('by=Robin')
+  for (const shown of [html('system'), html('user_input', { by: 'Robin' })]) {
+    expect(shown).toContain('Robin')
+    expect(shown).not.toContain('Only what')
+  }
 })
