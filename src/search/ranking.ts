@@ -38,6 +38,9 @@ const WHOLE = 3 // times the weight: a query for a path or an identifier means a
 // short texts of like names came before it.
 const LONGEST_FOR_WHOLE = 2
 const RANK_ALL = 5_000 // events; up to so many are all scored
+// Of the likeliest events there may be too few of the kinds or the author asked for. Then candidates are chosen once more, as if no more than
+// this share of the events could be found: they are twenty times as many, and take some tenths of a second.
+const LEAST_SHARE = 1 / 20
 
 /** A query, as the index understands it. */
 export interface ParsedQuery {
@@ -82,8 +85,10 @@ export const findEvents = async (
 ): Promise<ScoredEvent[]> => {
   if (terms.length === 0) return []
   const resolved = await resolveScope(queries, scope)
-  const strategy = await strategyFor(queries, terms, resolved, corpus)
-  return scoreCandidates(queries, terms, strategy, { kinds, scope: resolved, limit, corpus })
+  const { wider, ...strategy } = await strategyFor(queries, terms, resolved, corpus)
+  const score = (chosen: Strategy) => scoreCandidates(queries, terms, chosen, { kinds, scope: resolved, limit, corpus })
+  const found = await score(strategy)
+  return found.length < limit && wider ? score(wider) : found
 }
 
 interface Strategy {
@@ -93,6 +98,8 @@ interface Strategy {
   first?: 'scope' | 'terms' | undefined
   /** More rows may match than can be scored. */
   limited?: boolean
+  /** For when too few of the rows are of the kinds and the author asked for. */
+  wider?: Strategy | undefined
 }
 
 // A scope with few events is scored whole. In a larger one, candidates are chosen as if its events were the whole index.
@@ -123,7 +130,8 @@ const APART = 4 // times the cost: events of one session share a page of the tab
 
 const likelyStrategy = (terms: QueryTerm[], events: number, share: number): Strategy => {
   const there = terms.map((term) => ({ ...term, events: term.events * share, levels: term.levels?.map((n) => n * share) ?? null }))
-  return { plan: likelyEvents(there, events * share), limited: true }
+  const wider = share > LEAST_SHARE ? likelyStrategy(terms, events, LEAST_SHARE) : undefined
+  return { plan: likelyEvents(there, events * share), limited: true, wider }
 }
 
 const corpusOf = async ({ query }: Queries): Promise<Corpus> =>

@@ -212,7 +212,7 @@ onEveryEngine((parley, engine) => {
     })
 
     test.skipIf(!FULL)(
-      'of a day with one event, that one is found, however many others rank before it',
+      'of a day, a kind or an author with one event, that one is found, however many others rank before it',
       async () => {
         const said = word()
         const crowd = Array.from({ length: 5_500 }, (_, i) => ({ type: 'user_input', text: `${said} ${said} ${said} ${i}` }))
@@ -222,6 +222,11 @@ onEveryEngine((parley, engine) => {
         expect((await search({ query: said })).data).toMatchObject({ total: 50, more: true })
         expect(await hits({ query: said })).not.toContain(lone.events[0]!)
         expect(await hits({ query: said, from: DAY, before: NEXT_DAY })).toEqual(lone.events)
+        const thought = await trace(parley(), [[{ type: 'reasoning', text: `${'padding '.repeat(300)} ${said}` }]], { from: DAY })
+        await parley().database.query(`update events set author_name = 'Codex' where id = $1`, [lone.events[0]!.slice('event:'.length)])
+        await settled()
+        expect(await hits({ query: said, types: ['reasoning'] })).toEqual(thought.events)
+        expect(await hits({ query: said, by: 'Codex' })).toEqual(lone.events)
       },
       60_000,
     )
