@@ -5,6 +5,7 @@ import type { Queries } from '../../db/database.ts'
 import { needsOfSessions } from '../../src/loops/store.ts'
 import { Comparison } from '../../src/search/comparison.ts'
 import { Indexer } from '../../src/search/indexer.ts'
+import { membersOf } from '../../src/stores/control/family.ts'
 import { listControlRows, relativesOf } from '../../src/stores/control/sessions.ts'
 import { usageOf } from '../../src/stores/control/session-tasks.ts'
 import { liveSessions, MOST_SESSIONS_COUNTED, presentTeams, totals } from '../../src/stores/home-queries.ts'
@@ -91,6 +92,7 @@ onOneEngine(
         const below = { below: origin, archived: false, limit: 20 }
         expect(await listControlRows(database(), below)).toHaveLength(2)
         expect(await rows((queries) => listControlRows(queries, below))).toBeLessThan(60)
+        expect(await rows((queries) => membersOf(queries, [parent, origin], [origin]))).toBeLessThan(60)
       })
 
       test('those whose agents run', async () => {

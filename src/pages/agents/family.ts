@@ -7,12 +7,13 @@ import { agentStateOf } from './agent-view.ts'
 /** The tree of a session with an agent, from its root on; undefined where the session is alone. */
 export const familyOf = async (queries: Queries, sessionId: string): Promise<FamilyMember | undefined> => {
   const root = (await rootsOf(queries, [sessionId])).get(sessionId) ?? sessionId
-  return (await familiesOf(queries, [root])).get(root)
+  return (await familiesOf(queries, [root], [sessionId])).get(root)
 }
 
-/** The trees that began with these sessions, by the sessions' ids; those that are alone are left out. */
-export const familiesOf = async (queries: Queries, roots: string[]): Promise<Map<string, FamilyMember>> => {
-  const members = await membersOf(queries, roots)
+/** The trees that began with these sessions, by the sessions' ids; those that are alone are left out. `here`: sessions that are shown however
+ *  many others there are. */
+export const familiesOf = async (queries: Queries, roots: string[], here: string[] = []): Promise<Map<string, FamilyMember>> => {
+  const members = await membersOf(queries, roots, here)
   const found = new Map<string, FamilyMember>()
   for (const [root, own] of Map.groupBy(members, ({ root }) => root)) {
     const top = own.find(({ id }) => id === root)

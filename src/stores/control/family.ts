@@ -2,6 +2,7 @@
 import type { Queries } from '../../../db/database.ts'
 import { plainArray } from '../../../db/arrays.ts'
 import type { AgentStatus } from './agents.ts'
+import { aboveOf } from './genealogy.ts'
 import type { Task } from './tasks.ts'
 
 /** A session in its tree. */
@@ -32,14 +33,20 @@ select s.id, coalesce(a.root_session_id, s.id) as root, coalesce(s.parent_sessio
   (select t.prompted_by from tasks t where t.session_id = s.id order by t.start_sequence limit 1) as prompted_by
 from sessions s left join agents a on a.session_id = s.id`
 
-/** All sessions of the trees that began with these, in the order in which they were opened, at most 100 each way. */
-export const membersOf = async ({ query }: Queries, roots: string[]): Promise<Relative[]> =>
+/** Of each tree that began with one of these, the hundred sessions that were opened last; with them those of `here` and, so that each has its
+ *  place, all that they come from. In the order in which they were opened. */
+export const membersOf = async ({ query }: Queries, roots: string[], here: string[] = []): Promise<Relative[]> =>
   roots.length === 0
     ? []
     : query(
-        `${MEMBERS} where s.id = any($1::uuid[]) or s.id in (select session_id from agents where root_session_id = any($1::uuid[]) limit ${MOST})
-         order by s.created_at, s.id`,
-        [plainArray(roots)],
+        `with recursive wanted as (
+           select newest.id from unnest($1::uuid[]) root cross join lateral (
+             select s.id from agents a join sessions s on s.id = a.session_id where a.root_session_id = root
+             order by s.created_at desc, s.id limit ${MOST}) newest
+           union select unnest($1::uuid[] || $2::uuid[])
+         ), ${aboveOf('any(array(select id from wanted))')}
+         ${MEMBERS} where s.id in (select id from above) order by s.created_at, s.id`,
+        [plainArray(roots), plainArray(here)],
       )
 
 /** The root of a session's tree: the session itself unless its agent says otherwise. */
