@@ -7,7 +7,8 @@ const TRIGRAM = 3 // characters: the index knows no shorter text
 
 const patternOf = (word: string) => `%${word.replace(/[\\%_]/g, '\\$&')}%`
 
-const wordsOf = (query: string): string[] =>
+/** The different words of a query, the longest first. */
+export const wordsOf = (query: string): string[] =>
   [...new Set(query.split(/\s+/))].filter((word) => word !== '').toSorted((a, b) => b.length - a.length)
 
 /** The patterns of a query's words, whatever their case, parts of words as well; the longest first. */
