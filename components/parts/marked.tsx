@@ -1,4 +1,5 @@
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
+import { placeInText } from '../../src/core/text/nfkc.ts'
 
 /** A line of text with the terms of a search marked: whole words, and the parts of names that the index has as words. */
 export const Marked = ({ text, terms }: { text: string; terms: string[] }) =>
@@ -17,10 +18,12 @@ const partsOf = (text: string, terms: string[]) => {
 // For each character whether a term covers it.
 const marksOf = (text: string, terms: string[]): boolean[] => {
   const marks = Array<boolean>(text.length).fill(false)
-  const lower = lowered(text)
+  const compared = text.normalize('NFKC')
+  const inText = (place: number) => (compared === text ? place : placeInText(text, place))
+  const lower = lowered(compared)
   for (const term of terms)
     for (let at = lower.indexOf(term); at >= 0; at = lower.indexOf(term, at + 1))
-      if (isEdge(text, at) && isEdge(text, at + term.length)) marks.fill(true, at, at + term.length)
+      if (isEdge(compared, at) && isEdge(compared, at + term.length)) marks.fill(true, inText(at), inText(at + term.length))
   return marks
 }
 

@@ -2,6 +2,7 @@
 // in for each session; what its document says comes as a note beside the hits.
 import { excerpt, shortened } from '../core/events/event-text.ts'
 import { toPlainText } from '../markdown/plain-text.ts'
+import { folded } from '../core/text/nfkc.ts'
 import type { EventType } from '../core/events/event-types.ts'
 import type { Context } from '../operations/context.ts'
 import { firstEvents } from '../stores/history.ts'
@@ -76,8 +77,8 @@ const byRank = (a: ScoredEvent, b: ScoredEvent) => b.score - a.score || (a.at ==
 
 // A hit shows its session's title. If no other text of the session has more of the terms, a note would add nothing.
 const noteOf = ({ id, title, description, around }: SessionText, terms: string[], shown: boolean): string[] => {
-  const count = (text: string | null) => terms.filter((term) => text?.toLowerCase().includes(term)).length
-  const [inTitle, inDescription, inDocument] = [title, description, around].map(count) as [number, number, number]
+  const count = (text: string) => terms.filter((term) => text.includes(term)).length
+  const [inTitle, inDescription, inDocument] = [title, description, around ?? ''].map(folded).map(count) as [number, number, number]
   const name = `${sessionRef(id)} (${JSON.stringify(title)})`
   if (inTitle >= Math.max(inDescription, inDocument)) return shown ? [] : [`Found in the title of ${name}.`]
   if (inDescription >= inDocument) return [`Found in the description of ${name}: ${JSON.stringify(quote(description, terms))}.`]

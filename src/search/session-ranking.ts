@@ -5,6 +5,7 @@ import { binderTo } from '../../db/params.ts'
 import { B, K1, quoted } from './tokenizer.ts'
 import { pgArray, plainArray } from '../../db/arrays.ts'
 import { pause } from '../core/runtime/pause.ts'
+import { firstPlace } from '../core/events/event-text.ts'
 import { LAST_EVENT_AT } from '../stores/last-event-at.ts'
 import { weightOf } from './candidates.ts'
 import type { Scope } from './scope.ts'
@@ -122,13 +123,27 @@ export const sessionTexts = async (queries: Queries, ids: string[], terms: strin
   return texts
 }
 
-const someTexts = ({ query }: Queries, ids: string[], terms: string[]): Promise<SessionText[]> =>
-  query(
+const someTexts = async (queries: Queries, ids: string[], terms: string[]): Promise<SessionText[]> => {
+  const texts = await queries.query<SessionText & { unsure: boolean }>(
     `select s.id, s.title, s.description, s.source, s.status = 'closed' as completed, ${LAST_EVENT_AT} as updated_at,
-           case when place > 0 then substr(d.content, greatest(1, place - ${BEFORE}), ${AROUND}) end as around
+           case when place > 0 then substr(d.content, greatest(1, place - ${BEFORE}), ${AROUND}) end as around,
+           place = 0 and octet_length(d.content) > length(d.content) as unsure
          from sessions s left join session_docs d on d.session_id = s.id
          cross join lateral (select lower(coalesce(d.content, '')) as lower_content offset 0) l
          cross join lateral (select coalesce(${[...terms.map((_, i) => `nullif(strpos(lower_content, $${i + 2}), 0)`), '0'].join(', ')}) as place) p
          where s.id = any($1::uuid[])`,
     [plainArray(ids), ...terms],
   )
+  return Promise.all(
+    texts.map(async ({ unsure, ...text }) => (unsure ? { ...text, around: await aroundInAnyForm(queries, text.id, terms) } : text)),
+  )
+}
+
+// A document with letters outside ASCII may have the terms in another form. Postgres takes ten times as long to compare in NFKC.
+const aroundInAnyForm = async ({ query }: Queries, id: string, terms: string[]): Promise<string | null> => {
+  const [doc] = await query<{ content: string }>('select content from session_docs where session_id = $1', [id])
+  const place = firstPlace(doc?.content ?? '', terms)
+  if (place === undefined) return null
+  const from = Math.max(0, place - BEFORE)
+  return doc!.content.slice(from, from + AROUND).toWellFormed()
+}

@@ -295,6 +295,19 @@ throughHistory((ask, parley) => {
       expect(warnings[0]).toEndWith(`GET /api/sessions/${id}/handoff.md.`)
     })
 
+    test('is told by the text that has the words, in whatever form they are written there', async () => {
+      const said = word()
+      const wide = [...said].map((letter) => String.fromCodePoint(letter.codePointAt(0)! + 0xfee0)).join('')
+      const { id, alex } = await room(viaRest(parley()), { title: 'Planning', description: 'What comes next.' })
+      await first(alex)
+      await done(alex('append_to_session_doc', { text: `${'Something else. '.repeat(60)}We take ${wide} from now on.` }))
+      await settled()
+      const { warnings } = await ask('search_sessions', { query: said })
+      expect(warnings).toHaveLength(1)
+      expect(warnings[0]).toStartWith(`Found in the document of session:${id} ("Planning"): `)
+      expect(warnings[0]).toContain(`We take ${wide} from now on.`)
+    })
+
     test('whose board alone has it is found once its events are asked for, which an empty answer says', async () => {
       const said = word()
       const { alex } = await room(viaRest(parley()))

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
+import { Marked } from '../../components/parts/marked.tsx'
 import { Hits, type EventHit } from '../../components/search/search-hits.tsx'
 import { eventKindsOf } from '../../src/core/events/event-kinds.ts'
 import { searchLine } from '../../src/pages/search/search-line.ts'
@@ -64,4 +65,19 @@ test('the name beside what was said leads to all that they said; beside what the
     expect(shown).toContain('Robin')
     expect(shown).not.toContain('Only what')
   }
+})
+
+test('words are marked in whatever form they are written', () => {
+  const marked = (text: string, ...terms: string[]) => renderToStaticMarkup(createElement(Marked, { text, terms }))
+  expect(marked('The ＰＡＲＳＥＲ of parsers, a Parser…', 'parser')).toBe(
+    'The <mark>ＰＡＲＳＥＲ</mark> of parsers, a <mark>Parser</mark>…',
+  )
+  expect(marked('… 𝐩𝐚𝐫𝐬𝐞𝐫, ＡＬＬＥ́', 'parser', 'allé')).toBe('… <mark>𝐩𝐚𝐫𝐬𝐞𝐫</mark>, <mark>ＡＬＬＥ́</mark>')
+  expect(marked('占用了８０８０端口', '8080')).toBe('占用了<mark>８０８０</mark>端口')
+})
+
+test('a call shows the argument that has a word in another form', () => {
+  expect(searchLine(call('Grep', { pattern: 'span', path: 'ＬＥＸＥＲ' }), 'tool_call', '', ['lexer'], kinds)).toBe(
+    'Grep\u2002span · ＬＥＸＥＲ',
+  )
 })

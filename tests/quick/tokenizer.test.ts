@@ -158,6 +158,12 @@ describe('short texts', () => {
     expect(made.text.isWellFormed()).toBe(true)
   })
 
+  test('an excerpt shows as it was written what is found in another form', () => {
+    const filler = '，한국어 ﬁ '.normalize('NFD').repeat(1_000)
+    for (const written of ['ＰＡＲＳＥＲ', 'ﬁnder', 'Ａｌｌｅ́', '𝐩𝐚𝐫𝐬𝐞𝐫'])
+      expect(excerpt(`${filler}${written} x${filler}`, ['nowhere', ...terms(written)]).text).toContain(written)
+  })
+
   test('a call without a text shows its tool and arguments', () => {
     expect(textOf('tool_call', { arguments: { cmd: 'cargo test', n: 1 } }, 'exec_command')).toBe('exec_command(cmd="cargo test", n=1)')
     expect(textOf('system', { event: 'team_joined', team: "Bea's Team" }, null)).toBe("team_joined, team: Bea's Team")

@@ -6,6 +6,7 @@ import { toPlainText } from '../../markdown/plain-text.ts'
 import { MARKDOWN, type EventType } from '../../core/events/event-types.ts'
 import type { Event } from '../../stores/events.ts'
 import { asText } from '../../core/text/as-text.ts'
+import { folded } from '../../core/text/nfkc.ts'
 
 const SCANNED = 16 * 1024 // characters of a text that are searched for a place to quote: fifty such texts take some 40 ms
 
@@ -28,6 +29,6 @@ const callLine = ({ tool_name }: Event, given: unknown, terms: string[]): string
 }
 
 const holds = (text: string, terms: string[]) => {
-  const lower = text.toLowerCase()
-  return terms.some((term) => lower.includes(term))
+  const compared = folded(text)
+  return terms.some((term) => compared.includes(term))
 }

@@ -1,5 +1,5 @@
 // The part of a text that a search found it by.
-import { excerpt } from '../../core/events/event-text.ts'
+import { excerptAt } from '../../core/events/event-text.ts'
 import { wordsOf } from '../../stores/records/words.ts'
 
 const TOGETHER = 6 // words: hits so near to one another count together
@@ -11,7 +11,7 @@ const MOST_WORDS = 5 // of the query, the longest
 export const excerptAround = (text: string, query: string): string => {
   const words = wordsOf(query.toLowerCase()).slice(0, MOST_WORDS)
   const place = placeOf(words.slice(0, 1), text, words) ?? placeAlike(text, query) ?? placeOf(words, text, words) ?? 0
-  return excerpt(text, place > 0 ? [text.slice(place, place + NEAR).toLowerCase()] : []).text
+  return excerptAt(text, place).text
 }
 
 // Where the first of these words stands that the text has, in whatever word, and most of the others near it.
