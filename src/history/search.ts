@@ -8,6 +8,7 @@ import type { Context } from '../operations/context.ts'
 import { eventsAt, eventGroupsOf, sessionsByIds, type HistoryRow, type SessionRow } from '../stores/history.ts'
 import type { Scope } from '../search/scope.ts'
 import { findEvents, parseQuery, type Corpus, type ScoredEvent, type ParsedQuery } from '../search/ranking.ts'
+import { HEAD, TAIL } from '../search/tokenizer.ts'
 import { matchingSessions, withoutSessionTerms, mergeSessions } from './session-hits.ts'
 import { eventRef, parseRef, sessionRef, turnRef } from './ids.ts'
 import { factsOf, sessionFacts } from './session-facts.ts'
@@ -20,7 +21,6 @@ const kindNames = z
   .array(z.string({ error: 'event_types must contain only strings' }), { error: 'event_types must be an array or null' })
   .min(1, 'event_types must name at least one event type')
   .max(MOST_TYPES, `event_types must name at most ${MOST_TYPES} event types`)
-const SNIPPET_WITHIN = 64 * 1024 // characters from the beginning of a text, of which a snippet is made
 
 export const queryText = nonEmptyText('query').refine(
   (text) => [...text].length <= LONGEST_QUERY,
@@ -135,7 +135,8 @@ export const hitsOf = async ({ queries }: Context, found: ScoredEvent[], parsed:
     eventsAt(
       queries,
       found.map(({ session_id, sequence }) => ({ session_id, sequence })),
-      SNIPPET_WITHIN,
+      HEAD,
+      TAIL,
     ),
     sessionsByIds(queries, [...new Set(found.map(({ session_id }) => session_id))]),
     eventGroupsOf(queries, [...turns.values()]),

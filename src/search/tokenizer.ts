@@ -4,8 +4,8 @@ import { utf8Bytes } from '../core/text/text.ts'
 const LONGEST_TERM = 100 // characters; longer ones are blobs, or paths, which are found by their parts
 const MOST_BYTES = 256 * 1024 // of the different terms of one event: a tsvector holds 1 MiB, positions included
 export const MOST_COUNTED = 255 // occurrences of a term in one event, or in one session's texts: a tsvector holds no more positions
-const HEAD = 96 * 1024 // characters that are read of a text, from its beginning …
-const TAIL = 32 * 1024 // … and from its end, where a log has its error
+export const HEAD = 96 * 1024 // characters that are read of a text, from its beginning …
+export const TAIL = 32 * 1024 // … and from its end, where a log has its error
 
 // A run of words and what joins them in paths, identifiers, addresses and versions.
 const RUN = /[\p{L}\p{N}\p{M}_]+(?:[-./\\:@#]+[\p{L}\p{N}\p{M}_]+)*/gu

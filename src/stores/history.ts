@@ -145,10 +145,10 @@ export type AuthoredRow = HistoryRow & { author_name: string | null; posted_by_t
 const AT_PLACES = `json_to_recordset($1::json) as p(session_id uuid, sequence bigint)
   join events e on e.session_id = p.session_id and e.sequence = p.sequence`
 
-/** Events by their positions, their texts cut to `characters`. */
-export const eventsAt = ({ query }: Queries, places: EventPosition[], characters: number): Promise<AuthoredRow[]> =>
+/** Events by their positions, their texts cut to so many characters from the beginning, and so many from the end. */
+export const eventsAt = ({ query }: Queries, places: EventPosition[], head: number, tail = 0): Promise<AuthoredRow[]> =>
   query(
-    `select ${EVENT}, e.author_name, e.posted_by_team_id, ${cutContent(characters)}
+    `select ${EVENT}, e.author_name, e.posted_by_team_id, ${cutContent(head, tail)}
      from ${AT_PLACES}`,
     [JSON.stringify(places)],
   )
@@ -170,9 +170,12 @@ export const quotedEvents = async ({ query }: Queries, places: EventPosition[]):
   )
 }
 
-const cutContent = (characters: number) =>
-  `case when length(e.content->>'text') > ${characters} then jsonb_build_object('text', left(e.content->>'text', ${characters})) else e.content end as content,
-   coalesce(length(e.content->>'text') > ${characters}, false) as cut`
+const cutContent = (head: number, tail: number) => {
+  const isLonger = `length(e.content->>'text') > ${head + tail}`
+  const end = tail > 0 ? ` || E'\\n…\\n' || right(e.content->>'text', ${tail})` : ''
+  return `case when ${isLonger} then jsonb_build_object('text', left(e.content->>'text', ${head})${end}) else e.content end as content,
+   coalesce(${isLonger}, false) as cut`
+}
 
 /** An event with its whole content. */
 export const historyEvent = async ({ query }: Queries, id: string): Promise<HistoryRow | undefined> => {

@@ -247,6 +247,14 @@ throughHistory((ask, parley) => {
       expect(snippet.truncated).toBe(true)
     })
 
+    test('a snippet shows what stands at the very end of a long output', async () => {
+      const said = word()
+      await made([[{ type: 'tool_response', text: `${'line of output\n'.repeat(12_000)}error: ${said}` }]])
+      const [{ snippet }] = (await hits({ query: said })) as [any]
+      expect(snippet.text).toEndWith(`output error: ${said}`)
+      expect(snippet.truncated).toBe(true)
+    })
+
     test('the parts of a system event and the arguments of a call are found', async () => {
       const said = word()
       const { events } = await made([
