@@ -183,6 +183,7 @@ export const warningsOf = (context: Context, { corrected, corpus }: Pick<ParsedQ
     ([term, words]) => `No event has ${JSON.stringify(term)}; searched for ${words.map((word) => JSON.stringify(word)).join(', ')}.`,
   ),
   ...indexWarnings(context, corpus),
+  ...(corpus.rebuilding ? [] : sessionsLagWarning(context)),
 ]
 
 /** Warnings that the index, of which searches and lists are, has not all events yet. */
@@ -191,12 +192,23 @@ export const indexWarnings = (context: Context, { rebuilding, events }: Pick<Cor
     ? [`The index is being rebuilt: ${events} of ${Math.max(rebuilding, events)} events can be found so far.`]
     : lagWarning(context)
 
-const lagWarning = ({ services: { indexer, clock } }: Context): string[] => {
-  const seconds = indexer.lagSeconds
+const lagWarning = (context: Context): string[] => {
+  const seconds = context.services.indexer.lagSeconds
   if (seconds <= LAG_REPORTED_S) return []
-  const since = new Date(clock.now() - seconds * 1_000).toISOString()
-  return [`The search index is ${Math.round(seconds)} s behind: what was written since ${since} may not be found yet. Search again later.`]
+  return [
+    `The search index is ${Math.round(seconds)} s behind: what was written since ${timeBefore(context, seconds)} may not be found yet. Search again later.`,
+  ]
 }
+
+const sessionsLagWarning = (context: Context): string[] => {
+  const seconds = context.services.indexer.sessionsLagSeconds
+  if (seconds <= LAG_REPORTED_S) return []
+  return [
+    `A title or document that was changed since ${timeBefore(context, seconds)} may not be found by its new words yet. Search again later.`,
+  ]
+}
+
+const timeBefore = ({ services: { clock } }: Context, seconds: number) => new Date(clock.now() - seconds * 1_000).toISOString()
 
 /** Milliseconds within which a search is due, by how much there is to search. */
 export const targetOf = ({ session, turn }: Scope, { corpus }: Pick<ParsedQuery, 'corpus'>) => {

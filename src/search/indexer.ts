@@ -70,6 +70,11 @@ export class Indexer {
     return this.#lag.seconds
   }
 
+  /** For how many seconds the oldest change of a title, description or document has been known that no search finds yet; 0 when there is none. */
+  get sessionsLagSeconds() {
+    return this.#sessions.lagSeconds
+  }
+
   /** Requests a comparison of recent sessions with the index: something may have been written without a notification. */
   compareRecent() {
     this.#comparison.compareRecent()

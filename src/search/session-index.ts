@@ -11,7 +11,7 @@ const SESSIONS_AT_ONCE = 200
 const BATCH_BYTES = 1024 * 1024 // of documents, the first always
 const CHUNK = 64 * 1024 // characters that are tokenized at a time: of a longer text termsOf leaves out the middle
 const MOST_BYTES = 1_000_000 // of terms and their places: a tsvector holds 1 MiB, and only a text made for it has more
-const RESTS = 20 // times as long as it took: indexing a large document that keeps changing takes a twentieth of the time at most
+const RESTS = 20 // times as long as its text took: indexing a large document that keeps changing takes a twentieth of the time at most
 const WORTH_RESTING_MS = 15
 const FAILED_RESTS_MS = 5_000
 const KEEP_UP_EVERY_MS = 300
@@ -24,6 +24,8 @@ const CHANGED = `sessions s left join session_docs d on d.session_id = s.id left
 /** `moved` and `compare` say what there is to do, `run` and `keepUp` do it. */
 export class SessionIndexer {
   #moved = new Set<string>()
+  #uncompared = new Set<string>() // of these, those of which it is not known whether they have changed
+  #changed = new Map<string, number>() // those that have, and since when that is known
   #resting = new Map<string, number>() // until when
   #ranAt = 0
 
@@ -32,11 +34,21 @@ export class SessionIndexer {
   /** The session may have another title, description or document. */
   moved(session: string) {
     this.#moved.add(session)
+    this.#uncompared.add(session)
+  }
+
+  /** For how many seconds a changed title, description or document has not been found by its new words; 0 when there is none. */
+  get lagSeconds(): number {
+    const [oldest] = this.#changed.values()
+    return oldest === undefined ? 0 : (performance.now() - oldest) / 1_000
   }
 
   /** Finds those of these sessions that have changed without a notification. */
   async compare(ids: string[]): Promise<void> {
-    for (const { id } of await changedAmong(this.database, ids)) this.#moved.add(id)
+    for (const { id } of await changedAmong(this.database, ids)) {
+      this.#moved.add(id)
+      this.#noteChanged(id)
+    }
   }
 
   /** Runs if the last run is a while ago: called between batches of events, of which there may be no end. */
@@ -48,15 +60,39 @@ export class SessionIndexer {
   async run(goOn: () => boolean): Promise<void> {
     this.#ranAt = performance.now()
     for (let due = this.#due(); due.length > 0 && goOn(); due = this.#due()) {
-      const changed = await changedAmong(this.database, due)
-      const behind = new Set(changed.map(({ id }) => id))
-      for (const id of due) if (!behind.has(id)) this.#moved.delete(id)
-      const batch = withinBatch(changed)
+      const changed = await this.#compared(due)
+      const batch = withinBatch(changed.filter(({ id }) => !this.#resting.has(id)))
       const start = performance.now()
-      await this.#index(batch)
-      const took = performance.now() - start
-      if (took >= WORTH_RESTING_MS) for (const id of batch) this.#resting.set(id, performance.now() + RESTS * took)
+      await this.#index(batch.map(({ id }) => id))
+      this.#rest(batch, performance.now() - start)
       await pause() // whatever else waits for this thread has its turn
+    }
+  }
+
+  // Those of these sessions that have changed. What moves from here on is compared again.
+  async #compared(ids: string[]): Promise<ChangedSession[]> {
+    for (const id of ids) this.#uncompared.delete(id)
+    const changed = await changedAmong(this.database, ids)
+    const behind = new Set(changed.map(({ id }) => id))
+    for (const id of ids)
+      if (behind.has(id)) this.#noteChanged(id)
+      else if (!this.#uncompared.has(id)) {
+        this.#moved.delete(id)
+        this.#changed.delete(id)
+      }
+    return changed
+  }
+
+  #noteChanged(id: string) {
+    if (!this.#changed.has(id)) this.#changed.set(id, performance.now())
+  }
+
+  // Each rests for what its own document took of the time.
+  #rest(batch: ChangedSession[], took: number) {
+    const all = batch.reduce((sum, { bytes }) => sum + bytes, 0)
+    for (const { id, bytes } of batch) {
+      const own = all === 0 ? 0 : (took * bytes) / all
+      if (own >= WORTH_RESTING_MS) this.#resting.set(id, performance.now() + RESTS * own)
     }
   }
 
@@ -68,7 +104,9 @@ export class SessionIndexer {
   // A session whose text cannot be indexed rests for a while, so that it holds up no other.
   async #index(batch: string[]): Promise<void> {
     try {
-      return await indexSessions(this.database, batch)
+      await indexSessions(this.database, batch)
+      for (const id of batch) this.#changed.delete(id)
+      return
     } catch (error) {
       if (isAway(error)) throw error
       if (batch.length === 1) {
@@ -82,7 +120,7 @@ export class SessionIndexer {
   #due(): string[] {
     const now = performance.now()
     for (const [id, until] of this.#resting) if (until <= now) this.#resting.delete(id)
-    return [...this.#moved].filter((id) => !this.#resting.has(id)).slice(0, SESSIONS_AT_ONCE)
+    return [...this.#moved].filter((id) => this.#uncompared.has(id) || !this.#resting.has(id)).slice(0, SESSIONS_AT_ONCE)
   }
 }
 
@@ -94,9 +132,9 @@ interface ChangedSession {
 const changedAmong = ({ query }: Queries, ids: string[]): Promise<ChangedSession[]> =>
   query(`select s.id, coalesce(octet_length(d.content), 0) as bytes from ${CHANGED} and s.id = any($1::uuid[])`, [plainArray(ids)])
 
-const withinBatch = (changed: ChangedSession[]): string[] => {
+const withinBatch = (changed: ChangedSession[]): ChangedSession[] => {
   let left = BATCH_BYTES
-  return changed.filter(({ bytes }, i) => (left -= bytes) >= 0 || i === 0).map(({ id }) => id)
+  return changed.filter(({ bytes }, i) => (left -= bytes) >= 0 || i === 0)
 }
 
 interface SessionTexts {

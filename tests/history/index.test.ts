@@ -153,6 +153,24 @@ onEveryEngine((parley, engine) => {
     }, 60_000)
 
     test.skipIf(!FULL)(
+      'with a title, answers say that this may not be found yet',
+      async () => {
+        const { query } = parley().database
+        await query(`create function hold_titles() returns trigger language plpgsql as $$ begin raise exception 'held'; end $$`)
+        await query('create trigger hold_titles before insert or update on session_search for each row execute function hold_titles()')
+        const said = word()
+        await room(viaRest(parley()), { title: `About ${said}` })
+        const BEFORE =
+          /^A title or document that was changed since \d{4}-\S+Z may not be found by its new words yet\. Search again later\.$/
+        const tells = async () => (await warningsBy(parley(), said)).some((line) => BEFORE.test(line))
+        await soon('the answer says so', tells).finally(() => query('drop function hold_titles() cascade'))
+        await soon('nothing is behind', async () => !(await tells()))
+        expect((await warningsBy(parley(), said)).join()).toStartWith('Found in the title')
+      },
+      60_000,
+    )
+
+    test.skipIf(!FULL)(
       'a restart does not forget since when',
       async () => {
         await held(async (word) => {

@@ -1,5 +1,5 @@
 // How much the index takes at once: by bytes, since on the embedded database whatever else goes on waits for it.
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Database } from '../../db/database.ts'
 import { Indexer } from '../../src/search/indexer.ts'
 import { indexBatch } from '../../src/search/event-index.ts'
@@ -141,4 +141,47 @@ test('the indexer takes turns: those with the least to index, then those that wa
       [post, 1],
     ]),
   )
+})
+
+describe('a session whose document is large', () => {
+  let [small, large] = ['', '']
+  const titleOf = (id: string, title: string) => database.query('update sessions set title = $2 where id = $1', [id, title])
+  const writeInto = (id: string, content: string) =>
+    database.query(
+      `insert into session_docs (session_id, content, version) values ($1, $2, 1)
+       on conflict (session_id) do update set content = excluded.content, version = session_docs.version + 1`,
+      [id, content],
+    )
+  const isIndexed = async (id: string) => {
+    const [row] = await database.query<{ is: boolean }>(
+      `select i.doc_version = coalesce(d.version, 0) and i.head = md5(s.title || E'\\n' || s.description) as is
+       from sessions s left join session_docs d on d.session_id = s.id join session_search i on i.session_id = s.id where s.id = $1`,
+      [id],
+    )
+    return row?.is
+  }
+  let indexer: Indexer
+  beforeAll(async () => {
+    ;[small, large] = [await sessionWith(['one']), await sessionWith(['one'])]
+    indexer = new Indexer(database)
+    await writeInto(large, newWords(800 * 1024))
+    for (const id of [large, small]) indexer.moved(id)
+    await indexer.run()
+  })
+
+  test('rests, and no other that was indexed together with it', async () => {
+    await titleOf(small, 'Renamed')
+    await writeInto(large, newWords(1_024))
+    for (const id of [large, small]) indexer.moved(id)
+    await indexer.run()
+    expect([await isIndexed(small), await isIndexed(large)]).toEqual([true, false])
+  })
+
+  test('is said to be behind while it rests and has changed, and not because something was posted in it', async () => {
+    expect(indexer.sessionsLagSeconds).toBeGreaterThan(0)
+    await database.query('update session_docs set version = 1 where session_id = $1', [large]) // as it is indexed
+    indexer.moved(large, 1)
+    await indexer.run()
+    expect(indexer.sessionsLagSeconds).toBe(0)
+  })
 })
