@@ -1,6 +1,6 @@
 // What came before, for an agent that cannot take up the conversation itself: the end of the log, as a person would read it.
 import type { Queries } from '../../../db/database.ts'
-import { rowsBefore } from '../../stores/control/messages.ts'
+import { rowsBefore, type MessageRow } from '../../stores/control/messages.ts'
 import { sessionById } from '../../stores/sessions.ts'
 import { readable } from '../messages/readable.ts'
 
@@ -22,13 +22,19 @@ export const digestOf = async (queries: Queries, sessionId: string, upTo: number
 
 // The newest first.
 async function* linesBefore(queries: Queries, sessionId: string, upTo: number): AsyncGenerator<string> {
-  for (const row of await rowsBefore(queries, sessionId, upTo, 2 * MESSAGE_CHARACTERS)) {
-    const { from, text, type } = readable(row)
-    const cut = text.length > MESSAGE_CHARACTERS ? `${text.slice(0, MESSAGE_CHARACTERS).toWellFormed()} […]` : text
-    yield type === 'tool_call' ? `- ${text}` : `${from}: ${cut}`
+  for (let next: number | undefined = upTo; next !== undefined;) {
+    const { rows, moreUpTo } = await rowsBefore(queries, sessionId, next, 2 * MESSAGE_CHARACTERS)
+    yield* rows.map(lineOf)
+    next = moreUpTo
   }
   const session = await sessionById(queries, sessionId)
   if (session?.forkedFromSessionId) yield* linesBefore(queries, session.forkedFromSessionId, session.forkedAtSequence ?? 0)
+}
+
+const lineOf = (row: MessageRow): string => {
+  const { from, text, type } = readable(row)
+  const cut = text.length > MESSAGE_CHARACTERS ? `${text.slice(0, MESSAGE_CHARACTERS).toWellFormed()} […]` : text
+  return type === 'tool_call' ? `- ${text}` : `${from}: ${cut}`
 }
 
 const INTRODUCTION =

@@ -151,14 +151,20 @@ export const eventRow = async ({ query }: Queries, id: string): Promise<(EventRo
   return row
 }
 
-const DIGEST_ROWS = 200
+const DIGEST_ROWS = 200 // at a time
 
-/** What was said and done up to a sequence, the newest first, each text cut to so many characters. */
-export const rowsBefore = async (queries: Queries, sessionId: string, upTo: number, characters: number): Promise<MessageRow[]> => {
+/** What was said and done up to a sequence, the newest first, each text cut to so many characters; and up to where there may be more. */
+export const rowsBefore = async (
+  queries: Queries,
+  sessionId: string,
+  upTo: number,
+  characters: number,
+): Promise<{ rows: MessageRow[]; moreUpTo: number | undefined }> => {
   const rows = await queries.query<MessageRow>(
     `select ${columns('$3::int')} from events where session_id = $1 and sequence <= $2 and ${SHOWN}
      order by sequence desc limit ${DIGEST_ROWS}`,
     [sessionId, upTo, characters],
   )
-  return withoutRepeats(queries, rows, undefined)
+  const moreUpTo = rows.length < DIGEST_ROWS ? undefined : rows.at(-1)!.sequence - 1
+  return { rows: await withoutRepeats(queries, rows, undefined), moreUpTo }
 }

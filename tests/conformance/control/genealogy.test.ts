@@ -119,6 +119,23 @@ onEveryEngine((parley) => {
     }
   })
 
+  test('a digest of a fork goes on with what that was forked from only after all of the fork, however many calls that made', async () => {
+    const { runner, call, session_id, start } = await scene()
+    await start('Of the origin.')
+    await runner.work('It is done.', [], { conversation: 'c-1', conversation_at: 'm-1' })
+    const fork = await done(call('send_prompt', { session_id, prompt: 'Of the fork.', mode: 'fork' }))
+    const { task_id } = await runner.takeOne()
+    for (let n = 0; n < 3; n++)
+      await runner.print(
+        task_id,
+        Array.from({ length: 80 }, (_, i) => called('Bash', { command: `ls ${n}${i}` })),
+      )
+    const digest = await digestOf(parley().database, fork.session_id, 1_000)
+    const places = ['Of the origin.', 'It is done.', 'Of the fork.', 'Bash: ls 00', 'Bash: ls 279'].map((said) => digest.indexOf(said))
+    expect(places).toEqual(places.toSorted((a, b) => a - b))
+    expect(places).not.toContain(-1)
+  })
+
   /** A scene whose runner can register again in its own place, which loses what it runs. */
   const losing = async () => {
     const all = await scene()
