@@ -2,7 +2,7 @@
 // connection a session of its own, and delivers notifications. If not, the start ends with a sentence.
 import postgres from 'postgres'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ANSWER_WITHIN_MS, DatabaseTimeout, withinDeadline } from './database.ts'
+import { ANSWER_WITHIN_MS, DatabaseTimeout, withinDeadline, type Queries } from './database.ts'
 import { hostsOf } from './postgres-hosts.ts'
 
 const DELIVERED_WITHIN_MS = 2_000
@@ -22,6 +22,16 @@ export const checkPostgres = async (url: string, warn: (line: string) => void): 
   } finally {
     await Promise.all([speaker.end({ timeout: 0 }), listener.end({ timeout: 0 })])
   }
+}
+
+/** Warns where the database takes letters outside ASCII for no letters, as with LC_CTYPE C: searches of titles and records go by its lower(),
+ *  ilike and trigrams. */
+export const warnOfLetters = async ({ query }: Queries, warn: (line: string) => void): Promise<void> => {
+  const [row] = await query<{ known: boolean }>(`select lower('ÀЖ') = 'àж' as known`)
+  if (!row!.known)
+    warn(
+      `The database knows the letters of ASCII alone (its LC_CTYPE is C): searches of titles and records tell É from é, and forgive no typo in words with such letters. To change that, move it with pg_dump and pg_restore into one made with create database … locale 'C.UTF-8' template template0.`,
+    )
 }
 
 /** The database answers, but cannot be used as it is set up; the message says why and what to do. */

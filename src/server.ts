@@ -15,6 +15,7 @@ import { CannotOpen, DiskFull } from '../db/errors.ts'
 import { FolderInUse, FolderUnusable } from '../db/lock.ts'
 import { assertNotTooOld, migrate } from '../db/migrate.ts'
 import { openDatabase, type OpenedDatabase } from '../db/open.ts'
+import { warnOfLetters } from '../db/start-checks.ts'
 import type { App } from './app.ts'
 import { BadConfig, readConfig, type Config } from './config.ts'
 import { isLoopback, urlAt } from './core/address.ts'
@@ -54,9 +55,11 @@ const machine = (): Machine => ({
 })
 
 const serve = async (config: Config, log: Log) => {
-  const opened = await openDatabase(config, (line) => log('warn', line))
+  const warn = (line: string) => log('warn', line)
+  const opened = await openDatabase(config, warn)
   try {
     await migrate(opened.database, log)
+    if (opened.database.engine === 'postgres') await warnOfLetters(opened.database, warn)
     // Most of the program, which a start that cannot open its database, or a command, ends without.
     const [{ openApp }, { createPushSender }] = await Promise.all([import('./app.ts'), import('./notices/push-sender.ts')])
     let url = urlAt(config.HOST, config.PORT)

@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ANSWER_WITHIN_MS, type Database } from '../../db/database.ts'
 import { openPostgres } from '../../db/postgres.ts'
+import { warnOfLetters } from '../../db/start-checks.ts'
 import { emptyDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { FULL, shortOf } from '../support/full.ts'
 import { holdLock } from '../support/held-lock.ts'
@@ -202,6 +203,21 @@ test(
   180_000,
 )
 
+test('a database that knows the letters of ASCII alone is used, with a warning; one with a locale of UTF-8 without', () =>
+  withDatabase([], async (url) => {
+    const warningsOf = async (locale: string) => {
+      const name = `parley_test_${crypto.randomUUID().replaceAll('-', '')}`
+      await run(url, `create database ${name} locale '${locale}' template template0`)
+      const own = await openPostgres(url.replace(/[^/]*$/, name))
+      const warnings: string[] = []
+      await warnOfLetters(own, (line) => void warnings.push(line)).finally(() => own.close())
+      await run(url, `drop database ${name}`)
+      return warnings
+    }
+    expect(await warningsOf('C')).toEqual([expect.stringMatching(/LC_CTYPE is C.*create database .* locale 'C\.UTF-8'/)])
+    expect(await warningsOf('C.UTF-8')).toEqual([])
+  }))
+
 test.skipIf(!FULL)(
   'a user who may not make tables is told so',
   () =>
@@ -286,6 +302,7 @@ test.skipIf(!FULL)(
     const server = await startServer({ DATABASE_URL: careless.url })
     try {
       expect(server.output().match(/warn.*fsync is off at the Postgres server/g)).toHaveLength(1)
+      expect(server.output().match(/warn.*LC_CTYPE is C/g)).toHaveLength(1)
     } finally {
       await server.remove()
       await careless.stop()
