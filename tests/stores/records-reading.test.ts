@@ -129,6 +129,20 @@ onOneEngine((parley, engine) => {
       expect(await searchContent({ transaction }, { ...search, query: 'zyzzyva xylem', limit: 3 })).toEqual([])
     })
 
+    test('misspelt words are found in the descriptions that are not long', async () => {
+      const { transaction, query } = await database()
+      const [row] = await query<{ id: string; description: string }>('select id, description from items order by id limit 1')
+      const finds = async (description: string, typed: string) => {
+        await query('update items set description = $2 where id = $1', [row!.id, description])
+        return (await searchContent({ transaction }, { ...search, query: typed, limit: 3 })).some(({ id }) => id === row!.id)
+      }
+      const rest = 'lorem ipsum '.repeat(400)
+      expect(await finds('The platypuses migration.', 'platypusses')).toBe(true)
+      expect(await finds(`The platypuses migration. ${rest}`, 'platypusses')).toBe(false)
+      expect(await finds(`${rest} The platypuses migration.`, 'platypuses')).toBe(true)
+      await query('update items set description = $2 where id = $1', [row!.id, row!.description])
+    })
+
     test('how alike a long text is to the query is told by its beginning; further back words count as they were asked for', async () => {
       const { transaction, query } = await database()
       const [row] = await query<{ id: string; description: string }>('select id, description from items order by id limit 1')

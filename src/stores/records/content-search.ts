@@ -44,9 +44,10 @@ const TABLES: Record<ContentType, { from: SQL; session: SQL; at: SQL; which: SQL
   decision: { from: sql`decisions`, session: sql`session_id`, at: sql`at`, which: sql`true` },
 }
 const TEXT = sql`(title || ' ' || description)`
-// Likeness takes milliseconds for each of the long ones. What stands further back counts as it was asked for, and a little where it is alike.
+// Likeness takes milliseconds for each longer text. Such a one is found by words as they were asked for, and is a little like the query where
+// nearly all of these stand further back.
+const LONG = sql.raw('2000') // characters
 const FURTHER_BACK = 0.3
-const TEXT_BEGINNING = sql`left(${TEXT}, 2000)`
 
 interface Tier {
   condition: SQL
@@ -89,9 +90,12 @@ export const inTexts = (search: Search): SQL => {
     search,
     [
       { condition: hasAllWords(TEXT, query), most: CANDIDATES.texts },
-      { condition: hasNearlyAllWords(TEXT, query) ?? alike(query, TEXT), most: CANDIDATES.texts },
+      {
+        condition: hasNearlyAllWords(TEXT, query) ?? sql`length(description) <= ${LONG} and ${alike(query, TEXT)}`,
+        most: CANDIDATES.texts,
+      },
     ],
-    sql`greatest(${asAsked(sql`title`)}, ${sql.raw(String(IN_TEXT))} * greatest(word_similarity(${query}, ${TEXT_BEGINNING}), ${asAsked(TEXT)}, ${sql.raw(String(FURTHER_BACK))}))`,
+    sql`greatest(${asAsked(sql`title`)}, ${sql.raw(String(IN_TEXT))} * greatest(word_similarity(${query}, left(${TEXT}, ${LONG})), ${asAsked(TEXT)}, ${sql.raw(String(FURTHER_BACK))}))`,
   )
 }
 
