@@ -74,10 +74,12 @@ export const excerptAt = (text: string, place: number, more = false): Short => {
 /** Where the first of the terms stands that the text has, in whatever form. They come rarest first, since the rarest is what was most likely
  *  looked for. */
 export const firstPlace = (text: string, terms: string[]): number | undefined => {
-  const [lower, compared] = [text.toLowerCase(), folded(text)]
+  const lower = text.toLowerCase()
+  let compared: string | undefined // most terms stand as they are
   for (const term of terms) {
     const place = lower.indexOf(term)
     if (place >= 0) return place
+    compared ??= folded(text)
     const inNfkc = compared.indexOf(term)
     if (inNfkc >= 0) return placeInText(text, inNfkc)
   }
