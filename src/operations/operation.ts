@@ -34,8 +34,10 @@ export interface Operation<Context, I extends z.ZodObject = z.ZodObject, O exten
   /** With ACCESS_TOKEN set, may this call pass without it (Call.refuseTokenless)? Not asked for teams that joined by an invitation, which always
    *  may. */
   letsIn?: (services: Services, call: Call, input: z.output<I>) => Promise<boolean>
-  /** Where no team may call it: one sentence on who may and what others do instead. Said with 401, and with 403 to a key that does not open
-   *  it. */
+  /** Teams get 403: only a signed-in person may, or a key where that is among its callers. */
+  peopleOnly?: boolean
+  /** Where no team may call it: one sentence on who may and what others do instead. Said with 401, with 403 to a key that does not open it,
+   *  and with 403 to a team where it is for people only. */
   onlyFor?: string
   /** Which keys open it. Where keys are no callers, they come along with another credential, and need no row. */
   keyRow?: KeyRow
@@ -68,8 +70,6 @@ export interface Served<Context, I extends z.ZodObject = z.ZodObject, O extends 
   aliases?: readonly (readonly [method: 'PUT' | 'PATCH', path: string])[]
   /** Has no tool: for curl and the pages alone. */
   restOnly?: boolean
-  /** Teams get 403: only a signed-in person may, or a key where that is among its callers. */
-  peopleOnly?: boolean
   /** REST gives an ETag, and 304 to a request that brings it while nothing has changed. */
   conditional?: boolean
   /** Bytes of a body that are accepted; 1 MiB unless given. */

@@ -21,7 +21,8 @@ import { write } from './transaction.ts'
 
 /** Calls an operation. First what needs no look at the call: this server's hosts are known and the key opens the operation (403), the access
  *  token is there (401; where that depends on the team, once it is known). Then, in one order: a credential is there (401), the shape is right
- *  (400), the credential is good (401), an idempotency key's earlier answer, state and role (403, 404, 409). `raw` is whatever was sent. */
+ *  (400), the credential is good (401), no team calls what is for people only (403), an idempotency key's earlier answer, state and role
+ *  (403, 404, 409). `raw` is whatever was sent. */
 export const perform = async (operation: AnyOp, services: Services, call: Call, raw: unknown): Promise<Outcome> => {
   const begun = performance.now()
   let outcome: Outcome
@@ -89,6 +90,7 @@ const attempt = async (operation: AnyOp, services: Services, given: Call, sent: 
     const idempotency = idempotencyKeyOf(operation, subject, caller, carried.idempotency_key ?? call.idempotencyKey?.(), input)
     // An append decides under the lock whether its team is still there, and a call with an idempotency key may be a replay.
     if (caller.ended && operation.effect !== 'append' && idempotency === undefined) notAuthenticated(operation)
+    if (operation.peopleOnly) refuseTeams(operation, caller)
     const request = { operation, services, call, caller, input }
     if (operation.effect === 'write') {
       if (operation.beforehand && !(idempotency && (await findAnswer(services.database, idempotency))))
@@ -104,6 +106,13 @@ const attempt = async (operation: AnyOp, services: Services, given: Call, sent: 
   } finally {
     waiter?.unsubscribe()
   }
+}
+
+// A team that has left is not even told that it may not.
+const refuseTeams = (operation: AnyOp, { kind, ended }: Caller): void => {
+  if (kind === 'person' || kind === 'key') return
+  if (ended) notAuthenticated(operation)
+  refuse('forbidden', operation.onlyFor ?? 'Only a signed-in person may do this. Ask one.')
 }
 
 // A team_id that was read from a file has its line's end.

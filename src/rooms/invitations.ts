@@ -25,10 +25,6 @@ import { team } from './team-caller.ts'
 const MOST_JOINS = 1_000 // as many teams as a session takes
 const MOST_DAYS = 365
 
-const refuseTeams = ({ caller }: Context) => {
-  if (caller.kind === 'team') refuse('forbidden', onlyFor)
-}
-
 const onlyFor = 'Only a signed-in person, on the session’s page, or a key of the scope full can invite. Ask your person.'
 const forPeopleAndKeys = {
   callers: [key, person, team],
@@ -54,7 +50,6 @@ export const createInvitation = op({
   output: z.object({ invitation_id: z.uuid(), code: z.string(), url: z.string(), expires_at: time }),
   refuses: ['forbidden', 'session_closed'],
   async run(context, { session_id, joins, days }) {
-    refuseTeams(context)
     writableSession(context)
     const handle = crypto.randomUUID()
     const token = { handle, secret: context.secretFor(handle) }
@@ -85,7 +80,6 @@ export const getInvitations = op({
   output: z.object({ invitations: z.array(listed) }),
   refuses: ['forbidden', 'not_found'],
   async run(context, { session_id }) {
-    refuseTeams(context)
     const { id } = await existingSession(context.queries, session_id)
     return { invitations: (await listInvitations(context.queries, id)).map(rowOf) }
   },
@@ -112,7 +106,6 @@ export const endInvitation = op({
   output: z.object({ invitation_id: z.uuid(), revoked_at: time }),
   refuses: ['forbidden', 'not_found'],
   async run(context, { session_id, invitation_id }) {
-    refuseTeams(context)
     const revoked_at = isUuid(invitation_id) ? await revokeInvitation(context.queries, session_id, invitation_id) : undefined
     if (revoked_at === undefined)
       return refuse('not_found', 'This session has no such invitation. list_invitations has the ids of those that it has.', {

@@ -6,7 +6,6 @@ import { person } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
 import { release } from '../loops/store.ts'
 import { beginHour } from '../stores/wakes.ts'
-import { personOnly } from './who-may.ts'
 import { writableSession } from './preconditions.ts'
 import { op, sessionId } from './schemas.ts'
 import { team } from './team-caller.ts'
@@ -29,7 +28,6 @@ export const releaseSession = op({
   output: z.object({ released: z.boolean() }),
   refuses: ['forbidden', 'session_closed'],
   async run(context, { session_id }) {
-    personOnly(context, onlyFor)
     const { queries, services } = context
     const released = await release(queries, session_id, writableSession(context).lastSequence)
     const mayWake = await beginHour(queries, session_id, services.wakes.perHour())

@@ -14,11 +14,6 @@ export const authorOf = ({ caller }: Context): Author => {
 export const isConvener = ({ caller }: Context, session: Session) =>
   caller.kind === 'team' && caller.member.teamId === session.convenerTeamId
 
-/** Refuses teams with this sentence: only a person may decide. */
-export const personOnly = ({ caller }: Context, sentence: string): void => {
-  if (caller.kind !== 'person') refuse('forbidden', sentence)
-}
-
 /** Refuses everybody but the convener and people, if CONVENER_ONLY names this act. */
 export const convenerOnly = (context: Context, session: Session, act: 'conclude' | 'metadata') => {
   const acts = context.services.config.CONVENER_ONLY

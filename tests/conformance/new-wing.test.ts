@@ -5,7 +5,7 @@ import { toolsets } from '../../src/toolsets.ts'
 import { demoWing, HEADER, ROBOT } from '../support/demo-wing.ts'
 import { test } from '../support/foreign.ts'
 import { bearer, keyOf } from '../support/keys.ts'
-import { done, feedOf, onOneEngine, room, soon, TITLE, viaRest } from '../support/parley.ts'
+import { cookieOf, done, feedOf, onOneEngine, room, soon, TITLE, viaRest } from '../support/parley.ts'
 
 // What a wing brings is all that it takes: these tests add a toolset to the list and touch nothing else.
 onOneEngine((parley) => {
@@ -113,6 +113,17 @@ onOneEngine((parley) => {
       if (status === 403) expect(body.error.message).toEndWith('Robots ask for a key of the scope full or read.')
     }
     expect((await call('count_jobs', {}, '')).status).toBe(401)
+  })
+
+  test('what is for people only refuses everybody else with its own sentence, without a word of it in the operation', async () => {
+    const { served, call } = await withWing()
+    const scrap = (thing: string, robot: string, headers: Record<string, string> = {}) => call('scrap_thing', { thing }, robot, headers)
+    const { status, body } = await scrap('lamp', ROBOT)
+    expect([status, body.error.code, body.error.message]).toEqual([403, 'forbidden', 'Only a signed-in person scraps a thing.'])
+    expect((await scrap('lamp', 'toaster')).status).toBe(401)
+    const person = { cookie: await cookieOf(served, { name: 'Robin', role: 'person' }) }
+    expect(await scrap('lamp', '', person)).toMatchObject({ status: 200, body: { scrapped: 'lamp' } })
+    expect((await scrap('lost', '', person)).status).toBe(404)
   })
 
   test('its job runs', async () => {

@@ -6,7 +6,7 @@ import { refuse } from '../../src/core/errors.ts'
 import { READERS } from '../../src/core/key-scopes.ts'
 import type { Job } from '../../src/core/runtime/job.ts'
 import { topicOf } from '../../src/log/topics.ts'
-import { anyone, key, type CallerKind } from '../../src/operations/callers.ts'
+import { anyone, key, person, type CallerKind } from '../../src/operations/callers.ts'
 import type { Context } from '../../src/operations/context.ts'
 import { operationsOf } from '../../src/operations/operation.ts'
 import type { Subject } from '../../src/operations/subject.ts'
@@ -103,6 +103,22 @@ export const demoWing = () => {
     },
   })
 
+  const scrapThing = op({
+    name: 'scrap_thing',
+    summary: 'Says, as a person, that a thing is scrap.',
+    route: ['POST', '/demo/scrap_thing'],
+    callers: [robot, person],
+    effect: 'write',
+    subject: (input) => thingSubject(input.thing),
+    restOnly: true,
+    peopleOnly: true,
+    onlyFor: 'Only a signed-in person scraps a thing.',
+    input: z.strictObject({ thing }),
+    output: z.object({ scrapped: z.string() }),
+    refuses: ['forbidden', 'not_found'],
+    run: async (_, input) => ({ scrapped: input.thing }),
+  })
+
   const counting = {
     name: 'count_jobs',
     summary: 'How often the job has run.',
@@ -122,7 +138,7 @@ export const demoWing = () => {
   const toolset: Toolset = {
     name: 'demo',
     instructions: 'Robots work on things.',
-    operations: [createSession, workOnThing, watchThing, countJobs],
+    operations: [createSession, workOnThing, watchThing, scrapThing, countJobs],
     jobs: () => [count],
     eventKinds: [
       {
