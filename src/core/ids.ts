@@ -5,8 +5,12 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 export const UUID_SHAPE = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 const UUID = new RegExp(`^${UUID_SHAPE}$`)
 const UUID_WITHIN = new RegExp(UUID_SHAPE, 'i')
-const TOKEN = new RegExp(`^${UUID_SHAPE}\\.[A-Za-z0-9_-]{32}$`)
 export const UUID_LENGTH = 36
+/** What `newSecret` makes, for a regular expression. */
+export const SECRET_SHAPE = '[A-Za-z0-9_-]{32}'
+const TOKEN = new RegExp(`^${UUID_SHAPE}\\.${SECRET_SHAPE}$`)
+/** An operator key is this and a secret. */
+export const OPERATOR_PREFIX = 'op_'
 
 export interface Token {
   handle: string
@@ -30,8 +34,8 @@ export const newSecret = () => randomBytes(24).toString('base64url')
 export const derivedSecret = (from: string, ...parts: string[]) =>
   createHmac('sha256', from).update(parts.join('\n')).digest().subarray(0, 24).toString('base64url')
 
-/** A key of a program, with 128 random bits. */
-export const newKey = (scope: string) => `ca_${scope}_${randomBytes(16).toString('hex')}`
+/** A key of a program, with 128 random bits in hex. */
+export const newKey = (scope: string, random = randomBytes(16).toString('hex')) => `ca_${scope}_${random}`
 
 export const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 

@@ -1,5 +1,4 @@
 // Keys of programs (`ca_<scope>_<32 hex>`): what they look like, and what each scope opens.
-import { redacted } from './text/text.ts'
 
 export const KEY_SCOPES = ['full', 'agent', 'read', 'sess', 'run'] as const
 export type KeyScope = (typeof KEY_SCOPES)[number]
@@ -10,9 +9,12 @@ export const MADE_BY_PEOPLE = ['full', 'read', 'sess', 'run'] as const satisfies
 /** Of a scope whose keys belong to one session. */
 export const needsSession = (scope: KeyScope): boolean => scope === 'sess' || scope === 'agent'
 
-const SHAPE = `ca_(?:${KEY_SCOPES.join('|')})_[0-9a-f]{32}`
-const KEY = new RegExp(`^${SHAPE}$`)
-const KEY_WITHIN = new RegExp(SHAPE, 'i')
+/** A key is its prefix, which may be shown, and the rest. Both for regular expressions. */
+export const KEY_PREFIX_SHAPE = `ca_(?:${KEY_SCOPES.join('|')})_[0-9a-f]{8}`
+export const KEY_REST_SHAPE = '[0-9a-f]{24}'
+const KEY = new RegExp(`^${KEY_PREFIX_SHAPE}${KEY_REST_SHAPE}$`)
+const KEY_WITHIN = new RegExp(KEY_PREFIX_SHAPE + KEY_REST_SHAPE, 'i')
+const PREFIX = new RegExp(`^${KEY_PREFIX_SHAPE}`)
 
 /** Whether a bearer's text is meant as one of our keys: then it must be a good one. */
 export const isMeantAsKey = (text: string): boolean => text.startsWith('ca_')
@@ -20,7 +22,9 @@ export const isKey = (text: string): boolean => KEY.test(text)
 export const holdsKey = (text: string): boolean => KEY_WITHIN.test(text)
 
 /** What of a key may be shown: its scope and the first 8 of its random half. */
-export const prefixOf = (key: string): string => redacted(key).replace('…', '')
+export const prefixOf = (key: string): string => prefixIn(key)!
+/** The prefix that a text begins with; undefined for one that begins like no key. */
+export const prefixIn = (text: string): string | undefined => PREFIX.exec(text)?.[0]
 
 /** What the keys of each scope open of a call. true: all of it. own: of the key's own session alone, which the operation itself sees to.
  *  false: 403. */

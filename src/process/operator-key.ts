@@ -1,6 +1,6 @@
 // The key that signs a person in. Made at the first start, shown once, stored as a hash.
 import { refuse } from '../core/errors.ts'
-import { newSecret, sha256 } from '../core/ids.ts'
+import { newSecret, OPERATOR_PREFIX, SECRET_SHAPE, sha256 } from '../core/ids.ts'
 import type { Services } from './services.ts'
 import { offerSetting } from '../stores/settings.ts'
 
@@ -8,9 +8,10 @@ import { offerSetting } from '../stores/settings.ts'
 export const OPERATOR_KEY_IS_SET =
   'OPERATOR_KEY is set in the environment and takes precedence. Sign in with it, or start the server with another one.'
 
-const made = () => `op_${newSecret()}`
+const made = () => OPERATOR_PREFIX + newSecret()
+const MADE = new RegExp(`^${OPERATOR_PREFIX}${SECRET_SHAPE}$`)
 /** Has a key the shape of those that are made here, and so their 192 random bits? */
-export const isMadeHere = (key: string) => /^op_[\w-]{32}$/.test(key)
+export const isMadeHere = (key: string) => MADE.test(key)
 
 /** A key at the first start of all; undefined when there is one already. */
 export const firstOperatorKey = async ({ database, config, changeSetting }: Services): Promise<string | undefined> => {

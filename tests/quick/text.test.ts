@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Refusal } from '../../src/core/errors.ts'
+import { newKey, newSecret, OPERATOR_PREFIX } from '../../src/core/ids.ts'
+import { KEY_SCOPES, prefixOf } from '../../src/core/key-scopes.ts'
 import { checkTexts, holdsSecret, isBlank, keepSecret, nameIsPlain, nameKey, redacted } from '../../src/core/text/text.ts'
 import { HEX, TOKEN } from '../support/secrets.ts'
 
@@ -26,6 +28,18 @@ test('a text is refused for U+0000, half a pair, a token, a key, or the caller�
     expect(refusalOf(() => checkTexts({ a: { b: [text] } }, own))?.code, text).toBe(code)
   expect(refusalOf(() => checkTexts({ a: { b: ['ok', TOKEN] } }))?.details).toEqual({ field: 'a.b.1' })
   expect(refusalOf(() => checkTexts({ a: 1, b: null, c: true, d: 'fine 🦜', e: ['x'] }, own))).toBeUndefined()
+})
+
+test.each(KEY_SCOPES)('a key of the scope %s is known for one, and redaction leaves what may be shown of it', (scope) => {
+  const key = newKey(scope)
+  expect([holdsSecret(key), redacted(`key=${key};`)]).toEqual([true, `key=${prefixOf(key)}…;`])
+  expect(prefixOf(key)).toMatch(new RegExp(`^ca_${scope}_[0-9a-f]{8}$`))
+})
+
+test('tokens and operator keys are known in the shape in which they are made', () => {
+  const handle = crypto.randomUUID()
+  expect(redacted(`${handle}.${newSecret()}`)).toBe(`${handle}…`)
+  expect(redacted(`${OPERATOR_PREFIX}${newSecret()}`)).toBe(`${OPERATOR_PREFIX}…`)
 })
 
 test('a handle, a hash and a short key are no secrets', () => {

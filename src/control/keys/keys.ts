@@ -1,7 +1,7 @@
 // Making, listing and revoking the keys of programs. A key is shown once, and only its hash is stored.
 import { refuse } from '../../core/errors.ts'
 import { idWithin, isUuid, newKey, sha256 } from '../../core/ids.ts'
-import { MADE_BY_PEOPLE, needsSession, prefixOf, type KeyScope } from '../../core/key-scopes.ts'
+import { MADE_BY_PEOPLE, needsSession, prefixIn, prefixOf, type KeyScope } from '../../core/key-scopes.ts'
 import { holdsSecret, nameIsPlain, redacted } from '../../core/text/text.ts'
 import { topicOf, type Topic } from '../../log/topics.ts'
 import { KEY_KIND } from '../../process/credentials.ts'
@@ -78,7 +78,7 @@ export const revokeKey = (services: Services, id: string): Promise<void> =>
 
 /** Revokes what begins so: a prefix as it is listed, or a whole key. 400 for another text, 404 when there is none, 409 when it is revoked. */
 export const revokeByPrefix = async (services: Services, given: string): Promise<KeyRecord> => {
-  const prefix = /^ca_[a-z]+_[0-9a-f]{8}/.exec(given.trim())?.[0]
+  const prefix = prefixIn(given.trim())
   if (prefix === undefined)
     return refuse('invalid_request', 'A key is named by its prefix, as `bun run key list` shows it: ca_full_1a2b3c4d.', { field: 'prefix' })
   const found = await keysWithPrefix(services.database, prefix)

@@ -1,6 +1,6 @@
 // A runner asks for work.
 import { z } from 'zod'
-import { derivedSecret, sha256 } from '../../core/ids.ts'
+import { derivedSecret, newKey, sha256 } from '../../core/ids.ts'
 import { prefixOf } from '../../core/key-scopes.ts'
 import { isBypass } from '../../core/permission-modes.ts'
 import { baseOf, type Context } from '../../operations/context.ts'
@@ -143,7 +143,7 @@ const mayRun = ({ allowBypass }: Runner, { permission_mode }: Handed) => allowBy
 const withKey = async (context: Context, tx: Queries, { task, ...handed }: Handed): Promise<Answer['tasks'][number]> => {
   const { services } = context
   const secret = derivedSecret(services.setting('server_secret')!, 'agent key', task.id)
-  const key = `ca_agent_${sha256(secret).slice(0, 32)}`
+  const key = newKey('agent', sha256(secret).slice(0, 32))
   if (task.keyId === null) {
     const id = crypto.randomUUID()
     const name = task.promptedBy.name

@@ -1,13 +1,16 @@
 // What no text may contain, whichever door it comes through. Any other text is stored as it came.
 import { refuse } from '../errors.ts'
+import { OPERATOR_PREFIX, SECRET_SHAPE, UUID_SHAPE } from '../ids.ts'
+import { KEY_PREFIX_SHAPE, KEY_REST_SHAPE } from '../key-scopes.ts'
 import { escapeInvisible } from './escape-invisible.ts'
 
 // The shapes of a team's token, of API keys and of operator keys: a text with one of them would open a room to its readers. The capture
 // group is what redaction leaves: a team's handle, a key's prefix.
 const SECRETS = [
-  /([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.[A-Za-z0-9_-]{32}/i,
-  /(ca_(?:full|agent|read|sess|run)_[0-9a-f]{8})[0-9a-f]{24}/i,
-  /(?<![A-Za-z0-9])(op_)(?=[\w-]{0,31}[A-Z])[\w-]{32}/, // not within loop_…, and not an identifier in lower case
+  new RegExp(`(${UUID_SHAPE})\\.${SECRET_SHAPE}`, 'i'),
+  new RegExp(`(${KEY_PREFIX_SHAPE})${KEY_REST_SHAPE}`, 'i'),
+  // Not within loop_…, and not an identifier in lower case.
+  new RegExp(`(?<![A-Za-z0-9])(${OPERATOR_PREFIX})(?=[\\w-]{0,31}[A-Z])${SECRET_SHAPE}`),
 ]
 const EVERY_SECRET = SECRETS.map((shape) => new RegExp(shape, `g${shape.flags}`))
 // What has no shape, because an operator chose it. Of the whole process: a text takes many ways, and each must know.
