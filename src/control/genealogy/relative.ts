@@ -7,7 +7,7 @@ import { agentOf, setAgent, type Agent } from '../../stores/control/agents.ts'
 import { documentAt, writeDocument } from '../../stores/documents.ts'
 import type { NewTask } from '../../stores/control/new-tasks.ts'
 import { isFinal, lastEndedTask, openTasks, runningTask, taskById, type Task } from '../../stores/control/tasks.ts'
-import { goneWorktree, worktreeById, worktreesOf } from '../../stores/control/worktrees.ts'
+import { goneWorktree, worktreeOf, worktreesOf } from '../../stores/control/worktrees.ts'
 import { sessionById, type Session } from '../../stores/sessions.ts'
 import { nameOf, noSuchTask } from '../reach.ts'
 import type { PermissionMode } from '../../core/permission-modes.ts'
@@ -77,7 +77,7 @@ const named = (origin: Session, { mode, title }: RelativeWanted) => ({
 // Fields that are left out are inherited from the origin. A branch asks for another worktree, of the same repository.
 const inheritedPlan = async (context: Context, origin: Session, agent: Agent | undefined, wanted: RelativeWanted): Promise<AgentPlan> => {
   const { worktree_id, branch, agentic_tool, permission_mode } = wanted
-  const here = origin.worktreeId === null ? undefined : await worktreeById(context.queries, origin.worktreeId)
+  const here = await worktreeOf(context.queries, origin)
   const gone = origin.worktreeId === null || here ? undefined : await goneWorktree(context.queries, origin.worktreeId)
   if (gone && worktree_id === undefined && branch === undefined) refuseGone(gone)
   if (origin.worktreeId === null && worktree_id === undefined) refuseUnplaced(agent, branch)
@@ -169,6 +169,6 @@ const CANNOT_FORK = new Set(['gemini'])
 
 const conversationAt = async ({ queries }: Context, origin: Session, plan: AgentPlan, task: Task | undefined) => {
   if (!task?.conversation || plan.agenticTool !== origin.agenticTool || CANNOT_FORK.has(plan.agenticTool)) return undefined
-  const there = origin.worktreeId === null ? undefined : await worktreeById(queries, origin.worktreeId)
+  const there = await worktreeOf(queries, origin)
   return there?.runner_id === plan.worktree.runner_id ? { conversation: task.conversation, conversationAt: task.conversationAt } : undefined
 }

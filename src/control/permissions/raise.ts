@@ -6,7 +6,7 @@ import { agentOf } from '../../stores/control/agents.ts'
 import { deniedRaise } from '../../stores/control/permission-requests.ts'
 import { runningTask } from '../../stores/control/tasks.ts'
 import { sessionById } from '../../stores/sessions.ts'
-import { worktreeById } from '../../stores/control/worktrees.ts'
+import { worktreeOf } from '../../stores/control/worktrees.ts'
 import { mayReach, ownSession } from '../reach.ts'
 import { askRaise } from './ask-raise.ts'
 import { TOO_LATE } from './decide.ts'
@@ -22,7 +22,7 @@ export const refuseRaise = async (context: Context, target: string | undefined, 
   const { queries, services, call } = context
   const [session, agent] = await Promise.all([sessionById(queries, own), agentOf(queries, own)])
   if (!session || !agent) return
-  const worktree = session.worktreeId === null ? undefined : await worktreeById(queries, session.worktreeId)
+  const worktree = await worktreeOf(queries, session)
   if (isBypass(mode) && worktree?.allow_bypass === false)
     refuse(
       'forbidden',

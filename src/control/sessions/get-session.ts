@@ -6,7 +6,7 @@ import type { Context } from '../../operations/context.ts'
 import { agentOf } from '../../stores/control/agents.ts'
 import { listTasksOf, usageOf } from '../../stores/control/session-tasks.ts'
 import { controlRows, relativesOf, sessionDetails } from '../../stores/control/sessions.ts'
-import { worktreeById } from '../../stores/control/worktrees.ts'
+import { worktreeOf } from '../../stores/control/worktrees.ts'
 import type { Session } from '../../stores/sessions.ts'
 import { readHoldups } from '../holdups.ts'
 import { reachedSession } from '../reach.ts'
@@ -66,7 +66,7 @@ export const wholeAnswer = async (
   const holdups = (await readHoldups(context, [id])).get(id)
   const shown = sessionOf(row!, (await relativesOf(queries, [id])).get(id)!, holdups)
   const agent = await agentOf(queries, id)
-  const place = session.worktreeId === null ? undefined : await worktreeById(queries, session.worktreeId)
+  const place = await worktreeOf(queries, session)
   const { message_count, ...origin } = await sessionDetails(queries, id)
   const { own, tree } = await usageOf(queries, id)
   const tasks = await listTasksOf(queries, id, { limit: NEWEST_TASKS })

@@ -6,7 +6,6 @@ import { refuse } from '../../core/errors.ts'
 import { ACTORS } from '../../core/key-scopes.ts'
 import { agentOf, noOrder, setAgent, setAgentState } from '../../stores/control/agents.ts'
 import { openTasks } from '../../stores/control/tasks.ts'
-import { worktreeById } from '../../stores/control/worktrees.ts'
 import { keysOfSession, revokeKeys } from '../../stores/keys.ts'
 import { appendUntold } from '../../rooms/work/released-work.ts'
 import { setArchived, type Session } from '../../stores/sessions.ts'
@@ -16,7 +15,7 @@ import { op, sessionId, toolRoute } from '../schemas.ts'
 import { endByReply } from '../tasks/end-by-reply.ts'
 import { endTask } from '../tasks/end-task.ts'
 import { interruptRunning } from '../tasks/interrupt-session.ts'
-import { runnerTopic } from '../topics.ts'
+import { wakeRunnerOf } from '../topics.ts'
 import { sessionAnswer, sessionRow } from './session-answer.ts'
 
 /** `stop` interrupts and holds what is queued until `start`. `delete` archives: the running task is interrupted, queued ones end as
@@ -75,8 +74,7 @@ const start = async (context: Context, session: Session) => {
     const by = nameOf(caller)
     await context.note(session.id, { event: 'agent_started', by, text: `${by} started the agent again.` }, { evenClosed: true })
   }
-  const place = session.worktreeId === null ? undefined : await worktreeById(queries, session.worktreeId)
-  if (place) context.moved(runnerTopic(place.runner_id), Date.now())
+  await wakeRunnerOf(context, session)
 }
 
 const archive = async (context: Context, session: Session) => {

@@ -9,14 +9,13 @@ import { description, reason, title } from '../../rooms/schemas.ts'
 import { changeMetadata } from '../../rooms/session-lifecycle.ts'
 import { agentOf, setAgent, setAgentState } from '../../stores/control/agents.ts'
 import { openTasks } from '../../stores/control/tasks.ts'
-import { worktreeById } from '../../stores/control/worktrees.ts'
 import { sessionById, type Session } from '../../stores/sessions.ts'
 import { refuseRaise } from '../permissions/raise.ts'
 import { nameOf, namedSession, namedSubject, ownSession, reachedLocked } from '../reach.ts'
 import { levelOf, type PermissionMode } from '../../core/permission-modes.ts'
 import { ACTORS } from '../../core/key-scopes.ts'
 import { maxUsd, namedSessionId, op, permissionMode, toolRoute } from '../schemas.ts'
-import { runnerTopic } from '../topics.ts'
+import { wakeRunnerOf } from '../topics.ts'
 import { wholeAnswer, wholeSession } from './get-session.ts'
 import { refuseRenaming } from './may-rename.ts'
 
@@ -126,7 +125,6 @@ const toMaxUsd = async (context: Context, session: Session, to: number) => {
   const agent = await agentOf(queries, session.id)
   if (!agent) return refuse('conflict', 'This session has no agent, and so no costs: of it only title and description can be changed.')
   await setAgent(queries, session.id, { maxUsd: to })
-  const place = session.worktreeId === null ? undefined : await worktreeById(queries, session.worktreeId)
-  if (place) context.moved(runnerTopic(place.runner_id), Date.now()) // tasks that the old limit held back may begin
+  await wakeRunnerOf(context, session) // tasks that the old limit held back may begin
   return { max_usd: { from: agent.maxUsd, to } }
 }

@@ -4,6 +4,7 @@ import type { Queries } from '../../../db/database.ts'
 import { worktrees } from '../../../db/control-schema.ts'
 import { pgArray } from '../../../db/arrays.ts'
 import { isUuid } from '../../core/ids.ts'
+import type { Session } from '../sessions.ts'
 import { isOnline } from './runners.ts'
 
 /** A folder with its repository, as its runner names it. */
@@ -40,6 +41,10 @@ const ROWS = `${OF_RUNNERS} where w.gone_at is null`
 /** The worktree of this id, while its runner names it. */
 export const worktreeById = async ({ query }: Queries, id: string): Promise<WorktreeRow | undefined> =>
   isUuid(id) ? (await query<WorktreeRow>(`${ROWS} and w.id = $1`, [id]))[0] : undefined
+
+/** The worktree that a session's agent works in, while its runner names it. */
+export const worktreeOf = async (queries: Queries, { worktreeId }: Pick<Session, 'worktreeId'>): Promise<WorktreeRow | undefined> =>
+  worktreeId === null ? undefined : worktreeById(queries, worktreeId)
 
 /** The worktree of this id, if its runner no longer names it. */
 export const goneWorktree = async ({ query }: Queries, id: string): Promise<WorktreeRow | undefined> =>
