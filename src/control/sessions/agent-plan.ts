@@ -5,6 +5,7 @@ import { redacted } from '../../core/text/text.ts'
 import { worktreeById, worktreesOf, type WorktreeRow } from '../../stores/control/worktrees.ts'
 import { ownSession } from '../reach.ts'
 import { sessionById } from '../../stores/sessions.ts'
+import { isWithin, worktreeReach, type WorktreeReach } from '../worktrees/worktree-reach.ts'
 import type { PermissionMode } from '../../core/permission-modes.ts'
 
 export interface Wanted {
@@ -82,26 +83,14 @@ type WorktreePlan = Pick<AgentPlan, 'worktree' | 'branch' | 'beginsThere' | 'bra
 // A branch with a worktree is one of that worktree's repository, on its machine.
 const placeOf = async (context: Context, wanted: Wanted, needs: Needs): Promise<WorktreePlan> => {
   const { worktree_id, repo_full_name, branch, runner_id, begins_there = true } = wanted
-  const isWithin = await reachOf(context)
-  if (worktree_id === undefined) return byBranch(context, isWithin, { repo: repo_full_name, branch, runner: runner_id, needs })
+  const reach = await worktreeReach(context)
+  if (worktree_id === undefined) return byBranch(context, reach, { repo: repo_full_name, branch, runner: runner_id, needs })
   const worktree = await worktreeById(context.queries, worktree_id)
-  if (!worktree || !isWithin(worktree)) return noSuchWorktree(worktree_id)
+  if (!worktree || !isWithin(reach, worktree)) return noSuchWorktree(worktree_id)
   if (repo_full_name !== undefined && repo_full_name !== worktree.repo_full_name) refuseOtherRepository(worktree, repo_full_name)
   if (branch === undefined || branch === worktree.branch) return { worktree, branch: undefined, beginsThere: false, branchThere: branch }
   const beside = { worktree, begins_there }
-  return byBranch(context, isWithin, { repo: worktree.repo_full_name, branch, runner: worktree.runner_id, beside, needs })
-}
-
-type Reach = (worktree: WorktreeRow) => boolean
-
-// An agent starts others on the machine and in the repository that it works in itself, or in all of the machine's if its runner says so.
-const reachOf = async ({ caller, queries }: Context): Promise<Reach> => {
-  const own = ownSession(caller)
-  if (own === undefined) return () => true
-  const session = await sessionById(queries, own)
-  const mine = session?.worktreeId ? await worktreeById(queries, session.worktreeId) : undefined
-  return ({ runner_id, repo_full_name }) =>
-    mine !== undefined && runner_id === mine.runner_id && (repo_full_name === mine.repo_full_name || mine.across)
+  return byBranch(context, reach, { repo: worktree.repo_full_name, branch, runner: worktree.runner_id, beside, needs })
 }
 
 const noSuchWorktree = (id: string): never =>
@@ -132,7 +121,7 @@ interface OfBranch {
 // have the agent and servers, if any. A runner that was named is waited for.
 const byBranch = async (
   { queries }: Context,
-  isWithin: Reach,
+  reach: WorktreeReach | undefined,
   { repo, branch, runner, beside, needs }: OfBranch,
 ): Promise<WorktreePlan> => {
   if (repo === undefined || branch === undefined)
@@ -140,7 +129,9 @@ const byBranch = async (
       field: repo === undefined ? 'repo_full_name' : 'branch',
     })
   refuseBranch(branch)
-  const within = (await worktreesOf(queries, repo)).filter((one) => isWithin(one) && (runner === undefined || one.runner_id === runner))
+  const within = (await worktreesOf(queries, repo)).filter(
+    (one) => isWithin(reach, one) && (runner === undefined || one.runner_id === runner),
+  )
   const able = ableOf(within, needs)
   const first = beside?.worktree ?? able[0]
   if (!first)

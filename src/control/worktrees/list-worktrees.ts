@@ -2,13 +2,11 @@
 import { z } from 'zod'
 import { READERS } from '../../core/key-scopes.ts'
 import { key, person } from '../../operations/callers.ts'
-import type { Context } from '../../operations/context.ts'
-import { sessionById } from '../../stores/sessions.ts'
-import { listWorktreeRows, worktreeById, type WorktreeFilter } from '../../stores/control/worktrees.ts'
+import { listWorktreeRows } from '../../stores/control/worktrees.ts'
 import { pageFields, pageOf, readCursor } from '../../operations/list-cursor.ts'
-import { ownSession } from '../reach.ts'
 import { listCursor, listLimit, op, toolRoute } from '../schemas.ts'
 import { worktree, worktreeAnswer } from './worktree-answer.ts'
+import { worktreeReach } from './worktree-reach.ts'
 
 /** The newest first. An agent's key sees those that it may start others in: its runner's, of its own repository unless the runner says
  *  otherwise. 400 for a cursor that is none. */
@@ -32,17 +30,9 @@ export const listWorktrees = op({
   async run(context, { repo_full_name: repo, online, limit, cursor }) {
     const filters = { repo, online }
     const asked = { ...filters, after: readCursor(cursor, filters), limit }
-    const own = ownSession(context.caller)
-    const within = own === undefined ? {} : await placeOf(context, own)
-    const rows = within ? await listWorktreeRows(context.queries, { ...asked, ...within }) : []
+    const reach = await worktreeReach(context)
+    const rows = reach ? await listWorktreeRows(context.queries, { ...asked, ...reach }) : []
     const { shown, ...page } = pageOf(rows, limit, ({ registered_at: at, worktree_id: id }) => ({ at, id }), filters)
     return { worktrees: shown.map(worktreeAnswer), ...page }
   },
 })
-
-// Where the agent of this session works, as a filter; undefined when it works nowhere any more.
-const placeOf = async ({ queries }: Context, sessionId: string): Promise<Pick<WorktreeFilter, 'runner' | 'beside'> | undefined> => {
-  const session = await sessionById(queries, sessionId)
-  const mine = session?.worktreeId ? await worktreeById(queries, session.worktreeId) : undefined
-  return mine && { runner: mine.runner_id, ...(!mine.across && { beside: mine.repo_full_name }) }
-}
