@@ -6,9 +6,10 @@ import { escapeInvisible } from '../core/text/escape-invisible.ts'
 import { anyone, person } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
 import { createDocument, readDocument, type Author } from '../stores/documents.ts'
-import { addParticipant, memberByToken, type Participant } from '../stores/members.ts'
+import { addParticipant, type Participant } from '../stores/members.ts'
 import { insertSession, sessionById, type NewSessionRow, type Session } from '../stores/sessions.ts'
 import { conclusionOf } from './document/conclusion.ts'
+import { mayReadBy } from './may-read.ts'
 import { boardNow, openWorkLines } from './work/open-work.ts'
 import { authorOf } from './who-may.ts'
 import { unusedHue, unusedName } from './roster.ts'
@@ -139,19 +140,14 @@ const sessionToResume = async (context: Context, id: string): Promise<ResumedSes
   const session = isUuid(id) ? await sessionById(context.queries, id) : undefined
   if (!session || session.purgedAt !== null)
     return refuse('not_found', 'There is no session to resume under that id.', { field: 'resume_from' })
-  if (!(await mayRead(context, id)))
+  // A new session must not show strangers what VIEWER_PASSWORD keeps from them.
+  if (!(await mayReadBy(context.queries, context.call, id)))
     refuse('forbidden', "You may not read that session's conclusion. Send the team_id that you had there, or sign in.", {
       field: 'resume_from',
     })
   const board = await boardNow(context.services, context.queries, id)
   const unfinished = openWorkLines(board, 'the board of that session has them')
   return { session, doc: (await readDocument(context.queries, id)).content, unfinished }
-}
-
-// A new session must not show strangers what VIEWER_PASSWORD keeps from them.
-const mayRead = async ({ queries, call }: Context, id: string) => {
-  if (call.mayRead?.()) return true
-  return (await memberByToken(queries, id, call.token))?.left === false
 }
 
 // A title may have line breaks, and lines of it could be headings.

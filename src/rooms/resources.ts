@@ -2,7 +2,6 @@
 import { escapeInvisible } from '../core/text/escape-invisible.ts'
 import { idWithin, isUuid } from '../core/ids.ts'
 import type { Call } from '../operations/call.ts'
-import { memberBy } from '../operations/callers.ts'
 import type { Completion, Offers, Resource, ResourceTemplate } from '../operations/offers.ts'
 import type { Services } from '../process/services.ts'
 import { readDocument } from '../stores/documents.ts'
@@ -10,6 +9,7 @@ import { eventsBefore } from '../stores/events.ts'
 import { listSessions, sessionById, type Session } from '../stores/sessions.ts'
 import { conclusionOf } from './document/conclusion.ts'
 import { handoffOf } from './handoff.ts'
+import { mayReadBy } from './may-read.ts'
 
 const LISTED = 25 // sessions, the newest first; templates lead to all others
 const FEED_EVENTS = 100
@@ -76,7 +76,7 @@ export const listResources = async (services: Services, call: Call): Promise<Res
 export const readResource: Offers['read'] = async (services, call, uri) => {
   const [, given = '', name = ''] = URI.exec(uri) ?? []
   const id = idWithin(given)
-  const open = isUuid(id) && (call.mayRead?.() || (await memberBy(services, id, call.token))?.left === false)
+  const open = isUuid(id) && (await mayReadBy(services.database, call, id))
   const session = open ? await sessionById(services.database, id) : undefined
   if (!session) return undefined
   const { mimeType, read } = KINDS[name]!
