@@ -1,7 +1,7 @@
 // Whose work an item is meant to be: a team of the session, by handle or name.
 import { refuse } from '../core/errors.ts'
-import { nameKey } from '../core/text/text.ts'
 import type { Context } from '../operations/context.ts'
+import { teamByWord } from '../rooms/team-by-word.ts'
 import { roster } from '../stores/members.ts'
 import { personOf, type Person } from '../stores/records/persons.ts'
 
@@ -10,12 +10,11 @@ export interface Owner {
   handle: string
 }
 
-/** What finds owners among the teams of the session: of several by one name the one that is present. 400 for a word that means none. */
+/** What finds owners among the teams of the session. 400 for a word that means none. */
 export const ownersOf = async ({ queries }: Context, sessionId: string): Promise<(word: string, field: string) => Owner> => {
-  const teams = (await roster(queries, sessionId)).toSorted((a, b) => Number(a.leftAt !== null) - Number(b.leftAt !== null))
+  const teamOf = teamByWord(await roster(queries, sessionId))
   return (word, field) => {
-    const wanted = nameKey(word)
-    const found = teams.find(({ teamId, teamName }) => teamId === wanted || nameKey(teamName) === wanted)
+    const found = teamOf(word)
     if (!found)
       return refuse(
         'invalid_request',

@@ -1,7 +1,6 @@
 // The convener owes the session its conclusion. It can hand this over; once it is gone, any team can take it up.
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
-import { nameKey } from '../core/text/text.ts'
 import { person } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
 import { hasPosted } from '../stores/events.ts'
@@ -11,6 +10,7 @@ import { authorOf, isConvener } from './who-may.ts'
 import { writableSession } from './preconditions.ts'
 import { participantOf } from './roster.ts'
 import { nameOrHandle, op, sessionId, time } from './schemas.ts'
+import { teamByWord } from './team-by-word.ts'
 import { team } from './team-caller.ts'
 
 // A convener counts as gone after this many times DISCONNECTED_AFTER of silence (by default ten minutes): an agent that crashed never
@@ -45,8 +45,7 @@ export const transferConvener = op({
     const session = writableSession(context)
     const teams = await roster(context.queries, session.id)
     const present = teams.filter(({ leftAt }) => leftAt === null)
-    const wanted = nameKey(to)
-    const next = present.find(({ teamId }) => teamId === wanted) ?? present.find(({ teamName }) => nameKey(teamName) === wanted)
+    const next = teamByWord(present)(to)
     if (next && next.teamId === session.convenerTeamId) return refuse('conflict', `${next.teamName} is already the convener.`)
     const convener = teams.find(({ teamId }) => teamId === session.convenerTeamId)
     if (context.caller.kind === 'team' && !isConvener(context, session)) await assertMayTakeOver(context, convener)

@@ -1,9 +1,9 @@
 // A prompt: it stands in the log at once, and a task is queued for the session's agent.
 import type { Context } from '../../operations/context.ts'
 import { inControl } from '../../rooms/in-control.ts'
+import { teamByWord } from '../../rooms/team-by-word.ts'
 import { refuse } from '../../core/errors.ts'
-import { isUuid } from '../../core/ids.ts'
-import { nameKey, redacted } from '../../core/text/text.ts'
+import { redacted } from '../../core/text/text.ts'
 import { agentOf } from '../../stores/control/agents.ts'
 import { insertTask, othersOpen, type NewTask } from '../../stores/control/new-tasks.ts'
 import type { Task } from '../../stores/control/tasks.ts'
@@ -119,7 +119,7 @@ const addressedBy = async ({ queries }: Context, session: Session, hasAgent: boo
   }
   const teams = (await roster(queries, session.id)).filter(({ leftAt }) => leftAt === null)
   if (to === undefined) return refuseUnanswerable(teams)
-  const found = teams.find(({ teamId, teamName }) => (isUuid(to) ? teamId === to : nameKey(teamName) === nameKey(to)))
+  const found = teamByWord(teams)(to)
   return (
     found?.teamId ??
     refuse('invalid_request', `No team that is present here is called ${redacted(to)}. Teams here: ${namesOf(teams) || 'none'}.`, {

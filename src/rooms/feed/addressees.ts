@@ -4,9 +4,10 @@ import { refuse } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import { nameKey } from '../../core/text/text.ts'
 import type { Context } from '../../operations/context.ts'
-import { roster, type Participant } from '../../stores/members.ts'
+import { roster } from '../../stores/members.ts'
 import { peopleHere } from '../../stores/questions.ts'
 import { nameOrHandle } from '../schemas.ts'
+import { teamByWord } from '../team-by-word.ts'
 
 export const addressees = z
   .union([z.array(nameOrHandle).min(1).max(32), nameOrHandle.transform((one) => [one])], {
@@ -25,7 +26,7 @@ export interface Addressees {
  *  that have left the last one, where no person has the name. Refuses a word that means nobody. */
 export const addresseesNamed = async (queries: Context['queries'], sessionId: string, words: string[]): Promise<Addressees> => {
   const [teams, names] = await Promise.all([roster(queries, sessionId), words.every(isUuid) ? [] : peopleHere(queries, sessionId)])
-  const [teamOf, people] = [teamsByWord(teams), new Map(names.map((name) => [nameKey(name), name]))]
+  const [teamOf, people] = [teamByWord(teams), new Map(names.map((name) => [nameKey(name), name]))]
   const found = words.map((word) => {
     const [team, person] = [teamOf(word), people.get(nameKey(word))]
     if (!team && person === undefined) refuseUnknown(word)
@@ -39,7 +40,7 @@ export const addresseesNamed = async (queries: Context['queries'], sessionId: st
 export const returnedAs = async (queries: Context['queries'], sessionId: string, handle: string): Promise<string | undefined> => {
   const teams = await roster(queries, sessionId)
   const team = teams.find(({ teamId }) => teamId === handle)
-  const here = team && team.leftAt !== null ? teamsByWord(teams)(team.teamName) : undefined
+  const here = team && team.leftAt !== null ? teamByWord(teams)(team.teamName) : undefined
   return here?.leftAt === null ? here.teamId : undefined
 }
 
@@ -49,15 +50,6 @@ const refuseUnknown = (word: string) =>
     `to: no team called ${JSON.stringify(word)} has joined, and no person of that name has opened this session or written here. list_participants has the names of teams and people.`,
     { field: 'to' },
   )
-
-const teamsByWord = (teams: Participant[]) => {
-  const byWord = new Map<string, Participant>()
-  const left = (team: Participant) => Number(team.leftAt !== null)
-  // Of several teams by one name the last one set counts: the one that is present, else the last to have joined.
-  for (const team of teams.toSorted((a, b) => left(b) - left(a))) byWord.set(nameKey(team.teamName), team)
-  for (const team of teams) byWord.set(team.teamId, team)
-  return (word: string) => byWord.get(nameKey(word))
-}
 
 /** The names of the teams among these that had left before `at`, the time of a message. Asked when the message is in the log, so that the
  *  answer is the same at any later time. A team that leaves in the same millisecond counts as present. */

@@ -50,6 +50,14 @@ throughEveryDoor((call) => {
       expect(Object.keys(parser.depends_on[0])).toEqual(['item_id', 'title', 'status'])
     })
 
+    test('an owner named by a handle is the team of that handle, and not one that took it for its name', async () => {
+      const { alex, bea, id } = await room(call)
+      await done(bea('leave_session'))
+      await done(call('join_session', { session_id: id, team_name: bea.handle }))
+      const [item] = await plan(alex, [{ title: 'Write the lexer', owner: bea.handle.toUpperCase() }])
+      expect(item.owner).toMatchObject({ name: "Bea's Team" })
+    })
+
     test('items may wait for later ones of the same call, and for those that were there', async () => {
       const { alex } = await room(call)
       const [first] = await plan(alex, ['The first item'])

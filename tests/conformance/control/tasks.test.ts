@@ -664,6 +664,8 @@ onEveryEngine(
       await refused(call('send_prompt', { session_id: id, prompt: 'Who?', to: 'Nobody' }), 'invalid_request')
       const asked = await done(call('send_prompt', { session_id: id, prompt: 'Is it ready?', to: "Bea's Team" }))
       const waiting = call('get_task', { task_id: asked.task_id, timeout_ms: 20_000 })
+      await refused(call('send_prompt', { session_id: id, prompt: 'Who?', to: crypto.randomUUID() }), 'invalid_request')
+      await done(call('send_prompt', { session_id: id, prompt: 'By handle?', to: ` ${alex.handle.toUpperCase()}` }))
       await done(alex('post_message', { session_id: id, content: 'Not mine.' }))
       await done(bea('post_message', { session_id: id, content: 'It is.', reply_to: asked.message_id }))
       const { task, messages } = await done(waiting)
