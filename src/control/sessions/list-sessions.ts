@@ -32,7 +32,7 @@ export const listSessions = op({
       archived: include_archived,
       below: ownSession(context.caller),
       after: readCursor(cursor, { status, include_archived }),
-      limit,
+      limit: limit + 1,
     }
     const rows = await listControlRows(context.queries, filter)
     const { shown, ...page } = pageOf(rows, limit, ({ created_at: at, session_id: id }) => ({ at, id }), { status, include_archived })

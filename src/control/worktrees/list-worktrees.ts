@@ -29,7 +29,7 @@ export const listWorktrees = op({
   refuses: ['forbidden'],
   async run(context, { repo_full_name: repo, online, limit, cursor }) {
     const filters = { repo, online }
-    const asked = { ...filters, after: readCursor(cursor, filters), limit }
+    const asked = { ...filters, after: readCursor(cursor, filters), limit: limit + 1 }
     const reach = await worktreeReach(context)
     const rows = reach ? await listWorktreeRows(context.queries, { ...asked, ...reach }) : []
     const { shown, ...page } = pageOf(rows, limit, ({ registered_at: at, worktree_id: id }) => ({ at, id }), filters)

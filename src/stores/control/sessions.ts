@@ -55,8 +55,8 @@ export interface ControlFilter {
   limit: number
 }
 
-/** Rooms of this server, those with agents and those without, the newest first; one more than `limit` where there is more. A condition that is
- *  not asked for is left out: each combination has an index and a plan of its own. */
+/** Rooms of this server, those with agents and those without, the newest first. A condition that is not asked for is left out: each
+ *  combination has an index and a plan of its own. */
 export const listControlRows = async (
   { query }: Queries,
   { status, archived, below, after, limit }: ControlFilter,
@@ -71,10 +71,10 @@ export const listControlRows = async (
     after && `(s.created_at, s.id) < (${bind(after.at)}::timestamptz, ${bind(after.id)}::uuid)`,
   ]
   const rows = await query<ControlRow>(
-    `select ${ROW} from ${FROM} where ${conditions.filter(Boolean).join(' and ')} order by s.created_at desc, s.id desc limit ${pageSize(limit + 1)}`,
+    `select ${ROW} from ${FROM} where ${conditions.filter(Boolean).join(' and ')} order by s.created_at desc, s.id desc limit ${pageSize(limit)}`,
     params,
   )
-  return rows.slice(0, limit + 1)
+  return rows.slice(0, limit)
 }
 
 export interface Relatives {

@@ -65,7 +65,7 @@ export interface WorktreeFilter {
   limit: number
 }
 
-/** The newest worktrees first; one more than `limit` where there is more. */
+/** The newest worktrees first. */
 export const listWorktreeRows = (
   { query }: Queries,
   { repo, online, runner, beside, after, limit }: WorktreeFilter,
@@ -75,7 +75,7 @@ export const listWorktreeRows = (
      and ($2::bool is null or ${isOnline('r')} = $2) and ($3::timestamptz is null or (w.registered_at, w.id) < ($3, $4::uuid))
      and ($5::uuid is null or r.id = $5) and ($6::text is null or w.repo_full_name = $6)
      order by w.registered_at desc, w.id desc limit $7::int`,
-    [repo ?? null, online ?? null, after?.at ?? null, after?.id ?? null, runner ?? null, beside ?? null, limit + 1],
+    [repo ?? null, online ?? null, after?.at ?? null, after?.id ?? null, runner ?? null, beside ?? null, limit],
   )
 
 /** Makes these the worktrees of a runner. Those that `former` had keep their ids; those that it had and this one does not name are gone. */
