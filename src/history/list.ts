@@ -1,10 +1,10 @@
 // The sessions of a time range, page by page.
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
-import { isUuid, sha256 } from '../core/ids.ts'
 import { SESSION_KINDS } from '../core/session-kind.ts'
 import { shortened } from '../core/events/event-text.ts'
 import { IN_YEARS, inYears } from '../core/years.ts'
+import { pageOf, parseCursor } from '../operations/list-cursor.ts'
 import type { SessionRow } from '../stores/history.ts'
 import { sessionsWithin } from '../stores/session-list.ts'
 import { indexWarnings } from './search.ts'
@@ -66,12 +66,11 @@ export const listSessions = tool({
   async run(context, request) {
     const { start_datetime: start, end_datetime: end, limit, cursor, mode, sort: order } = request
     if (end <= start) refuse('invalid_request', 'end_datetime must be after start_datetime', { field: 'end_datetime' })
-    const filter = sha256(JSON.stringify([start, end, mode, order])).slice(0, 16)
-    const after = cursor === null ? undefined : readCursor(cursor, filter)
-    const { rows, many, corpus } = await sessionsWithin(context.queries, { start, end, mode, order, after, limit: limit + 1 })
-    const sessions = rows.slice(0, limit).map(itemOf)
-    const truncated = rows.length > limit
-    const next_cursor = truncated ? cursorOf(rows[limit - 1]!, filter) : null
+    const filters = { start, end, mode, order }
+    const after = cursor === null ? undefined : readCursor(cursor, filters)
+    const { rows, many, corpus } = await sessionsWithin(context.queries, { ...filters, after, limit: limit + 1 })
+    const { shown, next_cursor, has_more: truncated } = pageOf(rows, limit, ({ updated_at: at, id }) => ({ at, id }), filters)
+    const sessions = shown.map(itemOf)
     return {
       request,
       data: { result_count: sessions.length, limit, truncated, sessions, next_cursor },
@@ -107,24 +106,9 @@ const slugOf = (title: string) =>
     .replace(/^-|-$/g, '')
     .slice(0, 60) || null
 
-// A cursor holds where its page ended, and a hash of the filter and sort that it belongs to.
-const cursorOf = ({ updated_at, id }: SessionRow, filter: string) =>
-  Buffer.from(JSON.stringify([updated_at, id, filter])).toString('base64url')
-
-const readCursor = (cursor: string, filter: string) => {
-  const { success, data } = cursorShape.safeParse(parsed(cursor))
-  if (!success) return refuse('invalid_request', 'cursor is not one that list_sessions gave', { field: 'cursor' })
-  const [updated_at, id, of] = data
-  if (of !== filter) return refuse('invalid_request', 'cursor belongs to another filter or sort', { field: 'cursor' })
-  return { updated_at, id }
-}
-
-const cursorShape = z.tuple([z.iso.datetime().refine(inYears), z.string().refine(isUuid), z.string()]) // other spellings of a time the database may refuse
-
-const parsed = (cursor: string): unknown => {
-  try {
-    return JSON.parse(Buffer.from(cursor, 'base64url').toString())
-  } catch {
-    return undefined
-  }
+const readCursor = (cursor: string, filters: Record<string, unknown>) => {
+  const found = parseCursor(cursor, filters)
+  if (found === 'no cursor') return refuse('invalid_request', 'cursor is not one that list_sessions gave', { field: 'cursor' })
+  if (found === 'other filters') return refuse('invalid_request', 'cursor belongs to another filter or sort', { field: 'cursor' })
+  return found
 }

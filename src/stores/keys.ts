@@ -4,11 +4,7 @@ import { isAmong } from '../../db/arrays.ts'
 import type { Queries } from '../../db/database.ts'
 import { keys } from '../../db/people-schema.ts'
 import type { KeyScope } from '../core/key-scopes.ts'
-
-interface Place {
-  at: string
-  id: string
-}
+import type { ListPosition } from './list-position.ts'
 
 /** A key that is good. */
 export interface Key {
@@ -59,7 +55,7 @@ export const KEY_LISTS = Object.keys(LISTS) as KeyList[]
 export const listKeys = async (
   { db }: Queries,
   list: KeyList,
-  part?: { after: Place | undefined; limit: number },
+  part?: { after: ListPosition | undefined; limit: number },
 ): Promise<KeyRecord[]> => {
   const { after, limit } = part ?? {}
   const rows = db

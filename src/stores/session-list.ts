@@ -3,13 +3,14 @@ import type { Queries } from '../../db/database.ts'
 import { binderTo } from '../../db/params.ts'
 import { sessionColumns, type SessionRow } from './history.ts'
 import { pageSize } from './page-size.ts'
+import type { ListPosition } from './list-position.ts'
 
 export interface SessionListFilter {
   start: string
   end: string
   mode: string | null
   order: 'asc' | 'desc'
-  after: { updated_at: string; id: string } | undefined
+  after: ListPosition | undefined
   limit: number
 }
 
@@ -26,9 +27,7 @@ export const sessionsWithin = async ({ query }: Queries, { start, end, mode, ord
   const comparison = order === 'asc' ? '>' : '<'
   // A subquery for each row of the page: a join would read all sessions.
   const there = 'and (select p.purged_at is null from sessions p where p.id = session_id)'
-  const onwards = after
-    ? `and (updated_at, session_id) ${comparison} (${bind(after.updated_at)}::timestamptz, ${bind(after.id)}::uuid)`
-    : ''
+  const onwards = after ? `and (updated_at, session_id) ${comparison} (${bind(after.at)}::timestamptz, ${bind(after.id)}::uuid)` : ''
   const [rows, [count]] = await Promise.all([
     query<SessionRow & { mode: string }>(
       `select ${sessionColumns('l.updated_at')}, l.mode

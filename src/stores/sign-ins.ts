@@ -3,6 +3,7 @@ import { and, desc, eq, isNull, sql } from 'drizzle-orm'
 import { isAmong, plainArray } from '../../db/arrays.ts'
 import type { Queries } from '../../db/database.ts'
 import { signIns } from '../../db/people-schema.ts'
+import type { ListPosition } from './list-position.ts'
 
 const LASTS = "interval '30 days'"
 const RENEWABLE = "interval '60 days'"
@@ -40,7 +41,7 @@ export const insertSignIn = async ({ db, query }: Queries, values: typeof signIn
 }
 
 interface SignInPart {
-  after: { at: string; id: string } | undefined
+  after: ListPosition | undefined
   limit: number
 }
 

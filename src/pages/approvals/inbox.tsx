@@ -12,6 +12,7 @@ import { decidedProposals, listProposals, type ListedProposal } from '../../stor
 import { frameOf, page, type Site } from '../respond.tsx'
 import { proposalViews } from './card-view.ts'
 import { readNeedy, readWaiting, todaysBegin } from './inbox-waiting.ts'
+import type { ListPosition } from '../../stores/list-position.ts'
 
 const PAST_SHOWN = 30
 const MOST_DONE = 100
@@ -64,7 +65,7 @@ const placeOf = (tab: 'decided' | 'expired', { proposal }: ListedProposal): stri
   `${tab === 'decided' ? proposal.resolvedAt : proposal.createdAt}_${proposal.id}`
 
 // A place that was changed by hand shows the newest.
-const beforeIn = (c: Http): { at: string; id: string } | undefined => {
+const beforeIn = (c: Http): ListPosition | undefined => {
   const [at = '', id = ''] = (c.req.query('before') ?? '').split('_')
   return isUuid(id) && z.iso.datetime().refine(inYears).safeParse(at).success ? { at, id } : undefined
 }

@@ -8,6 +8,7 @@ import { MESSAGE_COUNT } from '../home-queries.ts'
 import type { AgentStatus } from './agents.ts'
 import { belowOf } from './genealogy.ts'
 import type { Task } from './tasks.ts'
+import type { ListPosition } from '../list-position.ts'
 
 export interface ControlRow {
   session_id: string
@@ -51,7 +52,7 @@ export interface ControlFilter {
   /** Only this session and what is below it. */
   below?: string | undefined
   /** Where the page before ended: created then, or at the same time with a smaller id. */
-  after?: { at: string; id: string } | undefined
+  after?: ListPosition | undefined
   limit: number
 }
 

@@ -6,6 +6,7 @@ import { pgArray } from '../../../db/arrays.ts'
 import { isUuid } from '../../core/ids.ts'
 import type { Session } from '../sessions.ts'
 import { isOnline } from './runners.ts'
+import type { ListPosition } from '../list-position.ts'
 
 /** A folder with its repository, as its runner names it. */
 export interface Checkout {
@@ -61,7 +62,7 @@ export interface WorktreeFilter {
   runner?: string | undefined
   beside?: string | undefined
   /** Registered before that, or of the same time and with a smaller id: where the page before ended. */
-  after?: { at: string; id: string } | undefined
+  after?: ListPosition | undefined
   limit: number
 }
 

@@ -6,6 +6,7 @@ import { sessions } from '../../../db/schema.ts'
 import type { ActionItem } from './action-items.ts'
 import { HOLDER, holds } from './leases.ts'
 import { ARCHIVED, type ListedProposal } from './proposal-list.ts'
+import type { ListPosition } from '../list-position.ts'
 
 export interface ListedActionItem extends ListedProposal {
   item: ActionItem
@@ -18,7 +19,7 @@ export interface ActionItemFilter {
   dueFrom?: string | undefined
   dueTo?: string | undefined
   /** Where the page before ended. */
-  after?: { at: string; id: string } | undefined
+  after?: ListPosition | undefined
   limit: number
 }
 

@@ -6,6 +6,7 @@ import { sessions } from '../../../db/schema.ts'
 import type { Decision } from './decisions.ts'
 import { ARCHIVED, type ListedProposal } from './proposal-list.ts'
 import { hasAllWords } from './words.ts'
+import type { ListPosition } from '../list-position.ts'
 
 export interface ListedDecision extends ListedProposal {
   decision: Decision
@@ -19,7 +20,7 @@ export interface DecisionFilter {
   from?: string | undefined
   to?: string | undefined
   /** Where the page before ended. */
-  after?: { at: string; id: string } | undefined
+  after?: ListPosition | undefined
   limit: number
 }
 

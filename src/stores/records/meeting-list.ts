@@ -4,6 +4,7 @@ import type { Queries } from '../../../db/database.ts'
 import { sessions } from '../../../db/schema.ts'
 import { attendedBy } from './attendees.ts'
 import type { PersonKind } from './persons.ts'
+import type { ListPosition } from '../list-position.ts'
 
 export interface ListedMeeting {
   id: string
@@ -29,7 +30,7 @@ export interface MeetingFilter {
   /** Somebody of these names attended. */
   attendee?: readonly { kind: PersonKind; name: string }[] | undefined
   /** Where the page before ended. */
-  after?: { at: string; id: string } | undefined
+  after?: ListPosition | undefined
   limit: number
 }
 

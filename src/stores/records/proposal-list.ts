@@ -6,6 +6,7 @@ import { proposals, type PROPOSAL_STATUSES, type PROPOSAL_TYPES } from '../../..
 import { sessions } from '../../../db/schema.ts'
 import { isOverdue, RESOLVED_AT, STATUS } from './overdue.ts'
 import type { Proposal } from './proposals.ts'
+import type { ListPosition } from '../list-position.ts'
 
 export interface ListedProposal {
   proposal: Proposal
@@ -20,7 +21,7 @@ export interface ProposalFilter {
   status?: (typeof PROPOSAL_STATUSES)[number] | undefined
   type?: (typeof PROPOSAL_TYPES)[number] | undefined
   /** Where the page before ended. */
-  after?: { at: string; id: string } | undefined
+  after?: ListPosition | undefined
   limit: number
 }
 

@@ -9,6 +9,7 @@ import type { ActionItem } from './action-items.ts'
 import type { Decision } from './decisions.ts'
 import { ARCHIVED, type ListedProposal } from './proposal-list.ts'
 import { patternsOf } from './words.ts'
+import type { ListPosition } from '../list-position.ts'
 
 const INDEXED = 4 // words, the longest: looked up in the trigram index
 
@@ -27,7 +28,7 @@ export interface RecordFilter {
   /** Ids of records that are left out. */
   without?: string[]
   /** Where the page before ended. */
-  after?: { at: string; id: string } | undefined
+  after?: ListPosition | undefined
   limit: number
 }
 
