@@ -136,14 +136,19 @@ test('a copy that cannot be written is told with its reason, also by the server 
   const own = await startParley({ opened: { database, drop: async () => {} } })
   try {
     const app = await createApp(own.services, { commandSecret: 's' })
-    const request = {
-      method: 'POST',
-      headers: { authorization: 'Bearer s', host: '127.0.0.1' },
-      body: JSON.stringify({ to: '/dev/null/pg' }),
+    const order = async (name: string, body: object) => {
+      const headers = { authorization: 'Bearer s', host: '127.0.0.1' }
+      const request = { method: 'POST', headers, body: JSON.stringify(body) }
+      const answer = await app.fetch(new Request(`http://127.0.0.1/api/commands/${name}`, request))
+      const { error } = (await answer.json()) as any
+      return [answer.status, error.message]
     }
-    const answer = await app.fetch(new Request('http://127.0.0.1/api/commands/backup', request))
-    const { error } = (await answer.json()) as any
-    expect([answer.status, error.message]).toEqual([400, expect.stringMatching(/could not be copied to \/dev\/null\/pg.*ENOTDIR/)])
+    expect(await order('backup', { to: '/dev/null/pg' })).toEqual([
+      400,
+      expect.stringMatching(/could not be copied to \/dev\/null\/pg.*ENOTDIR/),
+    ])
+    for (const name of ['key', 'purge', 'backup', 'import'])
+      expect([name, await order(name, { by: 'a later program' })]).toEqual([name, [400, expect.stringContaining('older or newer')]])
   } finally {
     await own.close()
   }

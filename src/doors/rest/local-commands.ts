@@ -1,6 +1,7 @@
 // HTTP for this server's own commands (cli/) while it holds the embedded database. The secret is in the lock file beside that database: who
 // can read the file may call them.
 import { Hono } from 'hono'
+import { z } from 'zod'
 import { CopyFailed } from '../../../db/errors.ts'
 import { carryOut, keyOrder } from '../../control/keys/command.ts'
 import { Refusal, refuse } from '../../core/errors.ts'
@@ -25,20 +26,18 @@ export const commandRoutes = (services: Services, secret: string, program: Clien
     })
     .post('/commands/operator-key', async () => json({ key: await newOperatorKey(services), base: services.base() }))
     .post('/commands/key', async (c) => {
-      const order = keyOrder.safeParse(parseJson(await bodyText(c.req.raw, PATH_LIMIT)))
-      if (!order.success) return unknownCommand()
+      const order = await orderIn(c.req.raw, keyOrder)
       const base = baseUrl(c, services)
-      return json(await carryOut(services, order.data, { base, program: program && base + programPath(program) }))
+      return json(await carryOut(services, order, { base, program: program && base + programPath(program) }))
     })
     .post('/commands/purge', async (c) => {
-      const order = purgeOrder.safeParse(parseJson(await bodyText(c.req.raw, IDS_LIMIT)))
-      if (!order.success) return unknownCommand()
+      const order = await orderIn(c.req.raw, purgeOrder, IDS_LIMIT)
       c.env?.untimed?.()
       const goesOn = () => !c.req.raw.signal.aborted && !services.stopping.aborted // who gave the order may have thought better of it
-      return json(await purge(services, order.data, goesOn))
+      return json(await purge(services, order, goesOn))
     })
     .post('/commands/backup', async (c) => {
-      const { to } = parseJson(await bodyText(c.req.raw, PATH_LIMIT)) as { to: string }
+      const { to } = await orderIn(c.req.raw, backupOrder)
       c.env?.untimed?.()
       await services.database.copyTo?.(to).catch((error) => {
         throw error instanceof CopyFailed ? new Refusal('invalid_request', error.message) : error
@@ -53,7 +52,7 @@ export const commandRoutes = (services: Services, secret: string, program: Clien
       })
     })
     .post('/commands/import', async (c) => {
-      const { path } = parseJson(await bodyText(c.req.raw, PATH_LIMIT)) as { path: string }
+      const { path } = await orderIn(c.req.raw, importOrder)
       c.env?.untimed?.()
       return lines(services, async (report) => {
         try {
@@ -65,11 +64,17 @@ export const commandRoutes = (services: Services, secret: string, program: Clien
       })
     })
 
-const unknownCommand = () =>
-  refuse(
+const backupOrder = z.object({ to: z.string() })
+const importOrder = z.object({ path: z.string() })
+
+const orderIn = async <S extends z.ZodType>(request: Request, shape: S, limit = PATH_LIMIT): Promise<z.output<S>> => {
+  const { success, data } = shape.safeParse(parseJson(await bodyText(request, limit)))
+  if (success) return data
+  return refuse(
     'invalid_request',
     'This server does not know this command: the server may be older or newer than this program. Stop it, and start it again from this folder.',
   )
+}
 
 const PATH_LIMIT = 64 * 1024
 const IDS_LIMIT = 4 * 1024 * 1024 // more than a command line holds: 2 MiB on Linux
