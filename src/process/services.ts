@@ -7,7 +7,7 @@ import { Clock } from '../core/runtime/clock.ts'
 import { createBatchLoader } from '../core/runtime/batch-loader.ts'
 import { newSecret, type Token } from '../core/ids.ts'
 import type { Job } from '../core/runtime/job.ts'
-import type { Log } from '../core/runtime/log.ts'
+import { describeError, type Log } from '../core/runtime/log.ts'
 import { Metrics } from '../core/runtime/metrics.ts'
 import { Presence } from '../core/presence.ts'
 import { Shares } from '../core/shares.ts'
@@ -182,8 +182,9 @@ export const createServices = async (database: Database, config: Config, log: Lo
       status.stop()
       await stopBackground()
       await courier?.end()
-      await own.flushPresence().catch(() => {})
-      await credentials.writeUses().catch(() => {})
+      const lost = (what: string) => (error: unknown) => log('warn', `${what} could not be written at the close`, describeError(error))
+      await own.flushPresence().catch(lost('presence'))
+      await credentials.writeUses().catch(lost('the last uses of keys and sign-ins'))
       await database.close()
     },
   }

@@ -28,7 +28,7 @@ const WELL = {
   answersIn: 1, // milliseconds
   free: 50_000 * MIB,
   lost: 0,
-  silent: 0,
+  silent: 0 as number | undefined,
 }
 
 const CAUSES: Record<LimitName, { amber?: Partial<typeof WELL>; red?: Partial<typeof WELL> }> = {
@@ -64,7 +64,11 @@ const lookAt = async (but: Partial<typeof WELL>) => {
     clock += is.answersIn
     return [{ online: 1, lost: is.lost }]
   }
-  const database = { engine: 'postgres', query, listeners: async () => 1 + is.silent, freeBytes: () => is.free }
+  const listeners = async () => {
+    if (is.silent === undefined) throw new Error('the database does not say')
+    return 1 + is.silent
+  }
+  const database = { engine: 'postgres', query, listeners, freeBytes: () => is.free }
   const notifier = {
     async ask() {
       await new Promise(setImmediate) // the database has answered by then
@@ -111,6 +115,11 @@ test('a server that is well says so, and asks nothing of anybody', async () => {
   expect([status.level, first]).toEqual(['green', expect.stringMatching(/^green All is well as of /)])
   expect(lines.length).toBe(LIMITS.length - 1) // silent instances are a line only when there are some
   for (const line of lines) expect(line).toStartWith('green ')
+})
+
+test('a server that cannot find out whether others listen says so, and does not claim to be alone', async () => {
+  const status = await lookAt({ silent: undefined })
+  expect(status.shared.find(({ name }) => name === 'instances')).toMatchObject({ level: 'green', value: 'unknown' })
 })
 
 test('each level of the table has its cause here', () => {

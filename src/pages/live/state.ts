@@ -70,8 +70,9 @@ export class LiveState {
     this.teams = teams
     this.#agent = agent
     const old = performance.now() - this.#sidesAt > SIDES_EVERY_MS
+    // What cannot be read now stays on the pages as it was, and a later update tries again.
     if (old && hasSides(this.#sides)) void this.readSides().catch(() => {})
-    if (this.#lanes.due) void this.#lanes.read(teams).catch(() => {}) // the next update tries again
+    if (this.#lanes.due) void this.#lanes.read(teams).catch(() => {})
     return true
   }
 

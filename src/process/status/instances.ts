@@ -16,8 +16,8 @@ export interface Report {
 
 export interface Others {
   reports: Report[]
-  /** How many listen on the database beside, and did not answer. */
-  silent: number
+  /** How many listen on the database beside, and did not answer; undefined when the database does not say who listens. */
+  silent: number | undefined
 }
 
 /** The reports of the other instances. */
@@ -44,8 +44,10 @@ export class Instances {
   }
 
   async #ask(): Promise<Others> {
-    const listeners = (await this.database.listeners?.().catch(() => 1)) ?? 1
-    if (!this.notifier || listeners <= 1) return { reports: [], silent: 0 }
+    if (!this.notifier || !this.database.listeners) return { reports: [], silent: 0 }
+    const listeners = await this.database.listeners().catch(() => undefined) // why it fails stands in the line of the database
+    if (listeners === undefined) return { reports: [], silent: undefined }
+    if (listeners <= 1) return { reports: [], silent: 0 }
     const from = performance.now()
     await this.notifier.ask()
     const fresh = () => [...this.#reports.values()].filter(({ at }) => at >= from).map(({ report }) => report)

@@ -70,7 +70,10 @@ export const createStatus = ({ database, notifier, instance = 'embedded', metric
 
     async read(): Promise<Status> {
       const [self, shared, { reports, silent }] = await Promise.all([own(), sharedFigures(database), instances.others()])
-      const checks = checksOf({ ...shared, ...(silent > 0 && { instances: { value: silent, text: String(silent) } }) })
+      const checks = checksOf({
+        ...shared,
+        ...(silent !== 0 && { instances: { value: silent ?? null, text: String(silent ?? 'unknown') } }),
+      })
       const all = [self, ...reports.toSorted((a, b) => a.id.localeCompare(b.id))].map(({ figures, ...rest }) => ({
         ...rest,
         own: rest.id === self.id,
