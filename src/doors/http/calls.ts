@@ -9,22 +9,27 @@ import { mayRead } from './guards.ts'
 import type { Http } from './http.ts'
 import { addressOf, serverLink } from './origin.ts'
 
-/** The call as its headers and cookie show it. The signal of a HEAD request is aborted, so that it is not held. */
-export const callOf = (c: Http, services: Services): Call => ({
+/** The call as its headers show it, at whatever door. Nobody is signed in. */
+export const signedOutCallOf = (c: Http, services: Services): Call => ({
   token: c.req.header('x-team-id'),
-  person: () => actingPersonOf(c, services),
   mayRead: () => mayRead(c, services),
-  isReader: () => personOf(c, services)?.role === 'reader',
   link: () => serverLink(c, services),
   address: () => addressOf(c, services),
   header: (name) => c.req.header(name),
   idempotencyKey: () => c.req.header('idempotency-key'),
-  signal: () => (c.req.method === 'HEAD' ? AbortSignal.abort() : c.req.raw.signal),
-  bodyless: c.req.method === 'HEAD',
+  signal: () => c.req.raw.signal,
   began: performance.now(),
   woken: {},
   onHeld: c.env?.untimed,
   ...credentialsOf(c, services),
+})
+
+/** The call as its headers and cookie show it. The signal of a HEAD request is aborted, so that it is not held. */
+export const callOf = (c: Http, services: Services): Call => ({
+  ...signedOutCallOf(c, services),
+  person: () => actingPersonOf(c, services),
+  isReader: () => personOf(c, services)?.role === 'reader',
+  ...(c.req.method === 'HEAD' && { bodyless: true, signal: () => AbortSignal.abort() }),
 })
 
 /** Call it when the answer of a call is complete. */

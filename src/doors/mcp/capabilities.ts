@@ -22,7 +22,7 @@ import { invalidParams, ProtocolError } from './errors.ts'
 
 /** Serves what these toolsets offer. */
 export const serveOffers = (server: Server, transport: RequestTransport<Call>, services: Services, offers: readonly Offers[]) => {
-  const callOf = ({ requestId }: { requestId: RequestId }) => transport.callerOf(requestId)
+  const callerOf = ({ requestId }: { requestId: RequestId }) => transport.callerOf(requestId)
   // The SDK sends the client the message of any error: one that is not meant for it is logged and replaced.
   const guarded = <Result>(work: Promise<Result>): Promise<Result> =>
     work.catch((error) => {
@@ -33,16 +33,16 @@ export const serveOffers = (server: Server, transport: RequestTransport<Call>, s
   const resourceTemplates = offers.flatMap(({ templates }) => templates)
 
   server.setRequestHandler(ListResourcesRequestSchema, async (_, extra) => {
-    const lists = await guarded(Promise.all(offers.map(({ list }) => list(services, callOf(extra)))))
+    const lists = await guarded(Promise.all(offers.map(({ list }) => list(services, callerOf(extra)))))
     return { resources: lists.flat() }
   })
   server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({ resourceTemplates }))
-  server.setRequestHandler(ReadResourceRequestSchema, ({ params: { uri } }, extra) => guarded(read(services, callOf(extra), offers, uri)))
+  server.setRequestHandler(ReadResourceRequestSchema, ({ params: { uri } }, extra) => guarded(read(services, callerOf(extra), offers, uri)))
   server.setRequestHandler(ListPromptsRequestSchema, () => ({ prompts: prompts.map(listed) }))
   server.setRequestHandler(GetPromptRequestSchema, ({ params }) => filledIn(prompts, params.name, params.arguments))
   server.setRequestHandler(CompleteRequestSchema, async ({ params: { ref, argument } }, extra) => {
     const complete = completionFor(offers, ref, argument.name)
-    return { completion: complete ? await guarded(complete(services, callOf(extra), argument.value)) : { values: [] } }
+    return { completion: complete ? await guarded(complete(services, callerOf(extra), argument.value)) : { values: [] } }
   })
 }
 

@@ -15,9 +15,7 @@ import type { Services } from '../../process/services.ts'
 import type { Toolset } from '../../operations/toolset.ts'
 import { whileAwaited } from '../http/event-stream.ts'
 import { connectedTransport, type RequestTransport } from './transport.ts'
-import { credentialsOf } from '../http/credentials.ts'
-import { mayRead } from '../http/guards.ts'
-import { observeWake } from '../http/calls.ts'
+import { observeWake, signedOutCallOf } from '../http/calls.ts'
 import { bodyText, json, methodNotAllowed, whyNot, type Http } from '../http/http.ts'
 import { invalidParamsIn } from './errors.ts'
 import { serveOffers } from './capabilities.ts'
@@ -33,7 +31,6 @@ import {
 } from './revision-2026-07.ts'
 import { asNamedHere, serveTools, toolNames } from './tools.ts'
 import { refuseUninvited } from './invited.ts'
-import { addressOf, serverLink } from '../http/origin.ts'
 import type { RateLimit } from '../http/rate-limit.ts'
 
 const BODY_LIMIT = 4 * 1024 * 1024
@@ -103,7 +100,7 @@ const receive = async (c: Http, parts: EndpointParts): Promise<Response> => {
     messages.map((one) => one?.params?.arguments?.team_id),
   )
   const answer = isPerRequest(message, c.req.header('mcp-protocol-version')) ? perRequest : afterHandshake
-  return answer(message, c, parts, callOf(c, services))
+  return answer(message, c, parts, signedOutCallOf(c, services)) // a cookie opens REST alone
 }
 
 type Answer = (message: unknown, c: Http, parts: EndpointParts, call: Call) => Response | Promise<Response>
@@ -193,20 +190,6 @@ const isNotification = (message: unknown) => JSONRPCNotificationSchema.safeParse
 const isRequest = (message: unknown): message is JSONRPCRequest => JSONRPCRequestSchema.safeParse(message).success
 
 const rpcError = (code: number, message: string) => ({ jsonrpc: '2.0', id: null, error: { code, message } })
-
-const callOf = (c: Http, services: Services): Call => ({
-  token: c.req.header('x-team-id'),
-  mayRead: () => mayRead(c, services),
-  address: () => addressOf(c, services),
-  header: (name) => c.req.header(name),
-  idempotencyKey: () => c.req.header('idempotency-key'),
-  signal: () => c.req.raw.signal,
-  began: performance.now(),
-  woken: {},
-  onHeld: c.env?.untimed,
-  ...credentialsOf(c, services),
-  link: () => serverLink(c, services),
-})
 
 const RESOURCES_CHANGED = { jsonrpc: '2.0', method: 'notifications/resources/list_changed' }
 
