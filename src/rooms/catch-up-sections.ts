@@ -1,11 +1,10 @@
 // The sections of catch_up. Each reads its rows and cuts them to the characters it is given. Every row has the id or the name by which
 // the whole of it can be read.
-import { plainArray } from '../../db/arrays.ts'
 import type { Context } from '../operations/context.ts'
 import { fitting, jsonLength, rowWithin } from '../core/budget.ts'
 import { documentBefore, documentVersions, readDocument } from '../stores/documents.ts'
 import { listTasksOf } from '../stores/control/session-tasks.ts'
-import { eventsBefore, page, type Event } from '../stores/events.ts'
+import { eventsBefore, newestOf, type Event } from '../stores/events.ts'
 import { roster, type Member } from '../stores/members.ts'
 import { newsOfProposals } from '../stores/records/proposal-news.ts'
 import type { Proposal } from '../stores/records/proposals.ts'
@@ -83,9 +82,7 @@ const owed = ({ waitingFor, waitingForPeople }: OpenQuestion) => ({
 
 const textsOf = async (queries: Context['queries'], sessionId: string, questions: OpenQuestion[]): Promise<Event[]> => {
   const ids = questions.slice(0, ROWS).map(({ id }) => id)
-  return ids.length === 0
-    ? []
-    : (await page(queries, 'session_id = $1 and id = any($2::uuid[])', 'desc', [sessionId, plainArray(ids)], ROWS)).events
+  return ids.length === 0 ? [] : newestOf(queries, sessionId, ids, ROWS)
 }
 
 /** What the team proposed: what waits for a person, and what became of the rest since its cursor. */

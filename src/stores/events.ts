@@ -105,7 +105,17 @@ export const eventsById = async ({ query }: Queries, sessionId: string, ids: str
     eventOf,
   )
 
-/** A page of the events that match `where`, in the order of their sequence or against it, within the limits of eventsAfter. The database
+/** The newest of these events of the session, the newest first: at most `limit`, within the limits of eventsAfter. */
+export const newestOf = async (queries: Queries, sessionId: string, ids: string[], limit: number): Promise<Event[]> =>
+  (await page(queries, 'session_id = $1 and id = any($2::uuid[])', 'desc', [sessionId, plainArray(ids)], limit)).events
+
+/** The question of the session that an id or a sequence names; undefined where there is no such event, or it asks nothing. */
+export const questionNamed = async (queries: Queries, sessionId: string, name: string | number): Promise<Event | undefined> => {
+  const field = typeof name === 'number' ? 'sequence' : 'id'
+  return (await page(queries, `session_id = $1 and ${field} = $2 and expects_reply`, 'asc', [sessionId, name], 1)).events[0]
+}
+
+/** For the stores alone: a page of the events that match `where`, in the order of their sequence or against it, within the limits of eventsAfter. The database
  *  cuts it by a running sum of their sizes, since 501 events of 32 KiB would be 16 MiB on the way; one row more than asked for tells
  *  whether there is more. */
 export const page = async ({ query }: Queries, where: string, order: 'asc' | 'desc', params: unknown[], limit: number): Promise<Page> => {
