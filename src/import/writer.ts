@@ -7,7 +7,8 @@ import type { Services } from '../process/services.ts'
 import { pgArray } from '../../db/arrays.ts'
 import { createDocument } from '../stores/documents.ts'
 import { isConversation } from '../stores/events.ts'
-import { importOf, insertImported, knownEvents, saveImport, setTerminal, type ImportedEvent } from '../stores/imports.ts'
+import { importOf, saveImport, setTerminal } from '../stores/imports.ts'
+import { insertNumbered, knownEvents, type NumberedEvent } from '../stores/numbered-events.ts'
 import { lockText } from '../../db/advisory-locks.ts'
 import { advanceSession, insertSession, lockSession, type Session } from '../stores/sessions.ts'
 import { refillSession } from '../stores/purge.ts'
@@ -97,7 +98,7 @@ export class Writer {
       state: { open, turn, memory: storable(memory) },
     })
     if (!mine) refuse('conflict', 'This transcript is being imported right now. Try again when that is done; nothing is imported twice.')
-    if (events.length > 0) await insertImported(tx, this.sessionId, events)
+    if (events.length > 0) await insertNumbered(tx, this.sessionId, events)
     if (on.length > 0) await setTerminal(tx, this.sessionId, on, true)
     if (off.length > 0) await setTerminal(tx, this.sessionId, off, false)
     const last = events.at(-1)
@@ -165,7 +166,7 @@ const numbered = (session: Session, batch: IdentifiedEvent[], before: OpenTurn) 
   const terminal = new Map<string, boolean>()
   let turn: OpenTurn = { ...before, turn: session.turn, ordinal: session.turnEvents }
   let [sequence, at] = [session.lastSequence, session.lastEventAt ?? session.createdAt]
-  const events = batch.map((event): ImportedEvent => {
+  const events = batch.map((event): NumberedEvent => {
     turn = nextInTurn(turn, event.id, event, (id, is) => terminal.set(id, is))
     const own = readTime(event.at) ?? at
     at = own > at ? own : at // times never run against the sequence

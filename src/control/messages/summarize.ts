@@ -3,8 +3,9 @@ import type { Context } from '../../operations/context.ts'
 import { pause } from '../../core/runtime/pause.ts'
 import { UUID_SHAPE } from '../../core/ids.ts'
 import { storableText } from '../../transcripts/storable.ts'
-import { eventRow, eventsAmong, latestAnswer, newestRows, type MessageRow } from '../../stores/control/messages.ts'
+import { eventRow, latestAnswer, newestRows, type MessageRow } from '../../stores/control/messages.ts'
 import { claimSummary, keptSummary, saveSummary } from '../../stores/control/summaries.ts'
+import { knownEvents } from '../../stores/numbered-events.ts'
 import type { Session } from '../../stores/sessions.ts'
 import { askModel, LOG_CHARACTERS, MODEL_WITHIN_S } from './ask-model.ts'
 import { extractOf } from './extract.ts'
@@ -81,7 +82,7 @@ const citing = async (
   invented: boolean,
 ): Promise<{ text: string; cited: string[] }> => {
   const named = [...new Set([...text.matchAll(ID)].map(([id]) => id.toLowerCase()))]
-  const known = await eventsAmong(queries, sessionId, named)
+  const known = await knownEvents(queries, named, sessionId)
   const kept = !invented ? text : text.replace(UNKNOWN_REF, (whole, id: string) => (known.has(id.toLowerCase()) ? whole : ''))
   return { text: kept, cited: named.filter((id) => known.has(id)) }
 }

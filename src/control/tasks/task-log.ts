@@ -3,8 +3,9 @@
 import type { Context } from '../../operations/context.ts'
 import { uuid7, uuidOf } from '../../core/ids.ts'
 import { utf8Bytes } from '../../core/text/text.ts'
+import { LONGEST_NAME } from '../../transcripts/json.ts'
 import { storable, storableText } from '../../transcripts/storable.ts'
-import { insertImported, knownEvents, type ImportedEvent } from '../../stores/imports.ts'
+import { insertNumbered, knownEvents, type NumberedEvent } from '../../stores/numbered-events.ts'
 import { eventOrdinalsEnd } from '../../stores/control/turns.ts'
 import { setTask, type Task } from '../../stores/control/tasks.ts'
 import { isConversation } from '../../stores/events.ts'
@@ -14,7 +15,7 @@ import { advanceSession, type Session } from '../../stores/sessions.ts'
 export interface TaskEvent {
   /** The same event has the same id however often it is told. */
   id: string
-  type: ImportedEvent['type']
+  type: NumberedEvent['type']
   author: 'agent' | 'system' | 'team'
   authorName?: string | undefined
   teamId?: string | undefined
@@ -46,7 +47,7 @@ export const appendToTask = async (context: Context, session: Session, task: Tur
   const before = await eventsInTurn(context, session, task)
   const at = laterOf(context.services.clock.nowText(), session.lastEventAt)
   const events = fresh.map((event, i) => numbered(event, { task, sequence: session.lastSequence + 1 + i, ordinal: before + 1 + i, at }))
-  await insertImported(context.queries, session.id, events)
+  await insertNumbered(context.queries, session.id, events)
   const last = events.at(-1)!
   const isOpen = session.turn === task.turn
   const moved = {
@@ -79,7 +80,7 @@ interface LogPlace {
 }
 
 // An event at its place in the log.
-const numbered = (event: TaskEvent, { task, sequence, ordinal, at }: LogPlace): ImportedEvent => {
+const numbered = (event: TaskEvent, { task, sequence, ordinal, at }: LogPlace): NumberedEvent => {
   const content = JSON.stringify(storable(event.content))
   return {
     sequence,
@@ -104,8 +105,6 @@ const numbered = (event: TaskEvent, { task, sequence, ordinal, at }: LogPlace): 
     at,
   }
 }
-
-const LONGEST_NAME = 200
 
 // No event is older than the one before it.
 const laterOf = (now: string, before: string | null): string => (before !== null && before > now ? before : now)

@@ -131,16 +131,6 @@ export const newestRows = async (queries: Queries, sessionId: string, last: numb
 const ROW_CHARACTERS = 100 // of a line besides its text: the id, who, what
 const MOST_NOTICED = 2_000
 
-/** Those of these ids that are events of this session. */
-export const eventsAmong = async ({ query }: Queries, sessionId: string, ids: string[]): Promise<Set<string>> => {
-  if (ids.length === 0) return new Set()
-  const rows = await query<{ id: string }>('select id from events where session_id = $1 and id = any($2::uuid[])', [
-    sessionId,
-    pgArray(ids),
-  ])
-  return new Set(rows.map(({ id }) => id))
-}
-
 /** One event, whole, with its session. */
 export const eventRow = async ({ query }: Queries, id: string): Promise<(EventRow & { session_id: string }) | undefined> => {
   const [row] = await query<EventRow & { session_id: string }>(
