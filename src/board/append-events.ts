@@ -1,7 +1,7 @@
 // The events that the board writes into its session's log: system events for what others must act on, runtime events for the rest.
 import { topicOf } from '../log/topics.ts'
+import { authorOf } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
-import { authorOf } from '../rooms/who-may.ts'
 import { idAndTitle, type Named, type ReadyItem } from '../rooms/work/open-work.ts'
 
 /** Writes one event for all items that a call planned, addressed to the teams that own some of them. */
@@ -11,7 +11,7 @@ export const appendPlanned = async (
   items: readonly Named[],
   owners: readonly string[],
 ): Promise<void> => {
-  const content = { event: 'work_planned', by: authorOf(context).name, items: items.map(idAndTitle) }
+  const content = { event: 'work_planned', by: authorOf(context.caller).name, items: items.map(idAndTitle) }
   await context.append(sessionId, content, { to: [...new Set(owners)] })
 }
 
@@ -27,7 +27,7 @@ export const appendOver = async (
   const { caller } = context
   const others = holder !== null && !(caller.kind === 'team' && caller.member.teamId === holder)
   const said = event === 'work_done' ? { result: item.result ?? null } : { note: item.note ?? null }
-  const content = { event, ...idAndTitle(item), by: authorOf(context).name, ...said, ready }
+  const content = { event, ...idAndTitle(item), by: authorOf(context.caller).name, ...said, ready }
   await context.append(sessionId, content, { to: others ? [holder] : [] })
 }
 
@@ -44,7 +44,7 @@ export const noteWork = async (
   item: Named,
   more: { fields?: readonly string[]; note?: string | null; result?: string | null } = {},
 ): Promise<void> => {
-  const by = authorOf(context).name
+  const by = authorOf(context.caller).name
   const said = more.note ?? more.result ?? more.fields?.join(', ')
   const text = `${by} ${DID[event]} “${item.title}”${said ? `: ${said}` : ''}`
   await context.note(sessionId, { event, ...idAndTitle(item), by, ...more, text })

@@ -1,7 +1,7 @@
 // Writes the events of an item that changed into its session's log.
+import { authorOf } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
 import { appendReleased } from '../rooms/work/released-work.ts'
-import { authorOf } from '../rooms/who-may.ts'
 import type { Board } from '../stores/records/board.ts'
 import type { BoardRow, Item } from '../stores/records/items.ts'
 import type { Session } from '../stores/sessions.ts'
@@ -65,5 +65,5 @@ const appendBack = (
   note: string | undefined,
 ): Promise<void> => {
   const released = [{ id, title, teamId: row.claimedTeamId, teamName: row.claimedTeamName }]
-  return appendReleased(context, session, released, { reason, by: authorOf(context).name, note: note || undefined })
+  return appendReleased(context, session, released, { reason, by: authorOf(context.caller).name, note: note || undefined })
 }

@@ -9,10 +9,6 @@ import { sessionById, type Session } from '../stores/sessions.ts'
 import { isBelow } from '../stores/control/genealogy.ts'
 import { taskById, type Task } from '../stores/control/tasks.ts'
 
-/** The caller's name. Only keys and signed-in people call control. */
-export const nameOf = (caller: Caller): string =>
-  caller.kind === 'person' ? caller.name : caller.kind === 'key' ? caller.key.name : 'somebody'
-
 /** The session that an agent's key is limited to, with those below it; undefined for other callers. */
 export const ownSession = (caller: Caller): string | undefined =>
   caller.kind === 'key' && caller.key.scope === 'agent' ? caller.key.sessionId! : undefined

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { parseToken } from '../core/ids.ts'
 import type { Queries } from '../../db/database.ts'
 import type { Services } from '../process/services.ts'
+import type { Author } from '../stores/documents.ts'
 import { isGoodKey, type Key } from '../stores/keys.ts'
 import type { Member } from '../stores/members.ts'
 import { isSignedIn } from '../stores/sign-ins.ts'
@@ -90,6 +91,14 @@ export const invite: CallerKind<'invite'> = {
   },
   credentialIn: () => undefined,
   resolve: async () => undefined,
+}
+
+/** The caller as the author that the log and the document's history name. */
+export const authorOf = (caller: Caller): Author => {
+  if (caller.kind === 'team') return { teamId: caller.member.teamId, name: caller.member.teamName }
+  if (caller.kind === 'person') return { teamId: undefined, name: caller.name }
+  if (caller.kind === 'key') return { teamId: undefined, name: caller.key.name }
+  throw new Error(`a caller of the kind ${caller.kind} is named nowhere`)
 }
 
 /** The team of the session whose credential this team_id is, also one that has left: for reads that are no operations. */

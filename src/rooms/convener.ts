@@ -1,12 +1,12 @@
 // The convener owes the session its conclusion. It can hand this over; once it is gone, any team can take it up.
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
-import { person } from '../operations/callers.ts'
+import { authorOf, person } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
 import { hasPosted } from '../stores/events.ts'
 import { roster, type Participant } from '../stores/members.ts'
 import { setConvener } from '../stores/sessions.ts'
-import { authorOf, isConvener } from './who-may.ts'
+import { isConvener } from './who-may.ts'
 import { writableSession } from './preconditions.ts'
 import { participantOf } from './roster.ts'
 import { nameOrHandle, op, sessionId, time } from './schemas.ts'
@@ -51,7 +51,7 @@ export const transferConvener = op({
     if (context.caller.kind === 'team' && !isConvener(context, session)) await assertMayTakeOver(context, convener)
     if (!next) return refuse('not_found', 'No team with that handle or name is present. list_participants has both.', { field: 'to' })
     await setConvener(context.queries, session.id, next.teamId)
-    const by = authorOf(context).name
+    const by = authorOf(context.caller).name
     const { at } = await context.append(session.id, { event: 'convener_changed', team: next.teamName, team_id: next.teamId, by })
     return { convener: { team_id: next.teamId, team_name: next.teamName }, at }
   },

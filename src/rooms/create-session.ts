@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { isUuid, sha256 } from '../core/ids.ts'
 import { escapeInvisible } from '../core/text/escape-invisible.ts'
-import { anyone, person } from '../operations/callers.ts'
+import { anyone, authorOf, person } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
 import { createDocument, readDocument, type Author } from '../stores/documents.ts'
 import { addParticipant, type Participant } from '../stores/members.ts'
@@ -11,7 +11,6 @@ import { insertSession, sessionById, type NewSessionRow, type Session } from '..
 import { conclusionOf } from './document/conclusion.ts'
 import { mayReadBy } from './may-read.ts'
 import { boardNow, openWorkLines } from './work/open-work.ts'
-import { authorOf } from './who-may.ts'
 import { unusedHue, unusedName } from './roster.ts'
 import { description, op, internalOp, sessionId, teamName, title } from './schemas.ts'
 import { wakeCommand, wakeField } from './wake-command.ts'
@@ -77,7 +76,7 @@ export const startSession = internalOp({
   input: z.strictObject({ title, description, expected_teams: expectedTeams, resume_from: z.string().max(64).optional() }),
   output: z.object({ session_id: z.uuid() }),
   refuses: ['not_found', 'forbidden'],
-  run: async (context, input) => ({ session_id: await addSession(context, input, authorOf(context)) }),
+  run: async (context, input) => ({ session_id: await addSession(context, input, authorOf(context.caller)) }),
 })
 
 /** Puts a team at the beginning of a new session on its roster. It may call with the token that `secretFor` its handle belongs to. */

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { isUuid, parseToken } from '../core/ids.ts'
 import { ACTORS } from '../core/key-scopes.ts'
-import { key, person } from '../operations/callers.ts'
+import { authorOf, key, person } from '../operations/callers.ts'
 import type { Call } from '../operations/call.ts'
 import { baseOf, type Context } from '../operations/context.ts'
 import type { Services } from '../process/services.ts'
@@ -18,7 +18,6 @@ import {
   type Invitation,
 } from '../stores/invitations.ts'
 import { existingSession, writableSession } from './preconditions.ts'
-import { authorOf } from './who-may.ts'
 import { op, sessionId, time } from './schemas.ts'
 import { team } from './team-caller.ts'
 
@@ -53,7 +52,12 @@ export const createInvitation = op({
     writableSession(context)
     const handle = crypto.randomUUID()
     const token = { handle, secret: context.secretFor(handle) }
-    const expires_at = await insertInvitation(context.queries, token, { sessionId: session_id, by: authorOf(context).name, joins, days })
+    const expires_at = await insertInvitation(context.queries, token, {
+      sessionId: session_id,
+      by: authorOf(context.caller).name,
+      joins,
+      days,
+    })
     const code = `${handle}.${token.secret}`
     return { invitation_id: handle, code, url: `${baseOf(context)}/join/${code}`, expires_at }
   },

@@ -4,14 +4,14 @@ import { refuse } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import { withLf } from '../core/text/line-breaks.ts'
 import { NEEDS, needOf } from '../loops/store.ts'
-import { person } from '../operations/callers.ts'
+import { authorOf, person } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
 import { readDocument } from '../stores/documents.ts'
 import { setClosed, setMetadata, type Session } from '../stores/sessions.ts'
 import { withConclusion } from './document/conclusion.ts'
 import { writeDoc } from './document/doc-write.ts'
 import { appendToParent } from './append-to-parent.ts'
-import { authorOf, convenerOnly, convenerReopens } from './who-may.ts'
+import { convenerOnly, convenerReopens } from './who-may.ts'
 import { notifyPeople } from '../notices/notify-people.ts'
 import { existingSession, refuseArchived, refuseUnknownSession, writableSession } from './preconditions.ts'
 import { description, DOC_BODY_BYTES, op, reason, docText, sessionId, time, title, version } from './schemas.ts'
@@ -123,7 +123,7 @@ export const changeMetadata = async (context: Context, session: Session, input: 
   if (Object.keys(changes).length === 0) return { ...next, updated_at: session.updatedAt, changed: false }
   assertMinimumInterval(context, session)
   const updated_at = await setMetadata(context.queries, session.id, next)
-  await context.append(session.id, { event: 'session_metadata_updated', by: authorOf(context).name, changes, reason: input.reason })
+  await context.append(session.id, { event: 'session_metadata_updated', by: authorOf(context.caller).name, changes, reason: input.reason })
   return { ...next, updated_at, changed: true }
 }
 
@@ -166,7 +166,7 @@ export const concludeSession = op({
     const { content } = await readDocument(context.queries, session_id)
     const doc = await writeDoc(context, session_id, withConclusion(content, summary_section))
     await setClosed(context.queries, session_id, true)
-    const event = { event: 'session_concluded', by: authorOf(context).name, doc_version: doc.version }
+    const event = { event: 'session_concluded', by: authorOf(context.caller).name, doc_version: doc.version }
     const { id } = await context.append(session_id, event, { evenClosed: true })
     if (context.session!.status === 'active') {
       await notifyPeople(context.queries, [{ kind: 'session_concluded', sessionId: session_id, about: id }])
@@ -197,7 +197,11 @@ export const reopenSession = op({
     convenerReopens(context, session)
     if (session.status === 'active') refuse('conflict', 'This session is already open: go on with a message to it.')
     await setClosed(context.queries, session.id, false)
-    const { at } = await context.append(input.session_id, { event: 'session_reopened', by: authorOf(context).name, reason: input.reason })
+    const { at } = await context.append(input.session_id, {
+      event: 'session_reopened',
+      by: authorOf(context.caller).name,
+      reason: input.reason,
+    })
     await appendUntold(context, { ...session, status: 'active' })
     return { status: 'active' as const, at }
   },

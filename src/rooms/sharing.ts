@@ -2,9 +2,8 @@
 // opens).
 import { z } from 'zod'
 import { dropShare, putShare } from '../stores/shares.ts'
-import { authorOf } from './who-may.ts'
 import { op, sessionId } from './schemas.ts'
-import { person } from '../operations/callers.ts'
+import { authorOf, person } from '../operations/callers.ts'
 import { baseOf } from '../operations/context.ts'
 import { team } from './team-caller.ts'
 
@@ -28,7 +27,7 @@ export const shareSession = op({
   async run(context, { session_id }) {
     const handle = crypto.randomUUID()
     const secret = context.secretFor(handle)
-    await putShare(context.queries, session_id, { handle, secret }, authorOf(context).name)
+    await putShare(context.queries, session_id, { handle, secret }, authorOf(context.caller).name)
     return { url: `${baseOf(context)}/shared/${handle}.${secret}` }
   },
 })

@@ -1,15 +1,7 @@
-// Who is calling, as the log names them, and what a caller may do.
+// What a caller may do.
 import { refuse } from '../core/errors.ts'
 import type { Context } from '../operations/context.ts'
-import type { Author } from '../stores/documents.ts'
 import type { Session } from '../stores/sessions.ts'
-
-/** The caller as the author that the log and the document's history name. */
-export const authorOf = ({ caller }: Context): Author => {
-  if (caller.kind === 'team') return { teamId: caller.member.teamId, name: caller.member.teamName }
-  if (caller.kind === 'key') return { teamId: undefined, name: caller.key.name }
-  return { teamId: undefined, name: caller.kind === 'person' ? caller.name : 'somebody' }
-}
 
 export const isConvener = ({ caller }: Context, session: Session) =>
   caller.kind === 'team' && caller.member.teamId === session.convenerTeamId

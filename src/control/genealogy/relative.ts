@@ -1,5 +1,6 @@
 // New sessions that come from another one: a fork goes on from a point of it, a subsession works for it.
 import type { Queries } from '../../../db/database.ts'
+import { authorOf } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
 import { inControl } from '../../rooms/in-control.ts'
 import { refuse } from '../../core/errors.ts'
@@ -9,7 +10,7 @@ import type { NewTask } from '../../stores/control/new-tasks.ts'
 import { isFinal, lastEndedTask, openTasks, runningTask, taskById, type Task } from '../../stores/control/tasks.ts'
 import { goneWorktree, worktreeOf, worktreesOf } from '../../stores/control/worktrees.ts'
 import { sessionById, type Session } from '../../stores/sessions.ts'
-import { nameOf, noSuchTask } from '../reach.ts'
+import { noSuchTask } from '../reach.ts'
 import type { PermissionMode } from '../../core/permission-modes.ts'
 import { planOf, type AgentPlan } from '../sessions/agent-plan.ts'
 import { openWithAgent } from '../sessions/create-session.ts'
@@ -49,7 +50,7 @@ export const promptRelative = async (context: Context, origin: Session, wanted: 
   )
   await context.append(opened.id, {
     event: 'session_forked',
-    by: nameOf(context.caller),
+    by: authorOf(context.caller).name,
     from: origin.id,
     fork_sequence: point.sequence,
     task_id: point.task?.id ?? null,
@@ -161,7 +162,7 @@ const beforeFirstTask = async (queries: Queries, { id, agenticTool, lastSequence
 
 const copyDocument = async ({ queries, caller }: Context, origin: Session, sequence: number, to: string) => {
   const content = await documentAt(queries, origin.id, sequence)
-  if (content !== '') await writeDocument(queries, to, content, { teamId: undefined, name: nameOf(caller) })
+  if (content !== '') await writeDocument(queries, to, content, authorOf(caller))
 }
 
 // Gemini CLI cannot fork a conversation. Nor can one be opened by another agent, or on another machine.

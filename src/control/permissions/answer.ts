@@ -1,13 +1,12 @@
 // A person answers what an agent asks permission for.
 import { z } from 'zod'
-import { person } from '../../operations/callers.ts'
+import { authorOf, person } from '../../operations/callers.ts'
 import { refuse } from '../../core/errors.ts'
 import { redacted } from '../../core/text/text.ts'
 import { NOBODY } from '../../core/key-scopes.ts'
 import type { Context } from '../../operations/context.ts'
 import { isFinal, taskById } from '../../stores/control/tasks.ts'
 import { requestById, type PermissionRequest } from '../../stores/control/permission-requests.ts'
-import { nameOf } from '../reach.ts'
 import { op, sessionId, toolRoute } from '../schemas.ts'
 import { decideOnce } from './decide.ts'
 
@@ -41,7 +40,7 @@ export const answerPermission = op({
       return refuse('not_found', 'There is no such request. The page of the session has what is asked there.', {
         request_id: redacted(request_id),
       })
-    const by = nameOf(context.caller)
+    const by = authorOf(context.caller).name
     if (await isOver(context, request))
       refuse('conflict', 'What asked this has ended: there is nothing left to allow. A new prompt goes on with the work.', { allow: null })
     if (!(await decideOnce(context, request, { by, allow, message })))

@@ -1,6 +1,6 @@
 // A session that an agent works in, or that teams meet in, opened by a program, a person or another agent.
 import { z } from 'zod'
-import { key, person } from '../../operations/callers.ts'
+import { authorOf, key, person } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
 import { refuse } from '../../core/errors.ts'
 import { ACTORS } from '../../core/key-scopes.ts'
@@ -13,7 +13,7 @@ import { addSeat, seatHolderOf } from '../../stores/control/seats.ts'
 import { holdRunner } from '../../stores/control/runners.ts'
 import type { Participant } from '../../stores/members.ts'
 import { sessionById, setConvener } from '../../stores/sessions.ts'
-import { nameOf, ownSession } from '../reach.ts'
+import { ownSession } from '../reach.ts'
 import { agentName } from '../runner/events.ts'
 import { agenticTool, agentStatus, maxUsd, op, permissionMode, plainName, prompt, toolRoute } from '../schemas.ts'
 import { queuePrompt } from '../tasks/queue-prompt.ts'
@@ -133,7 +133,7 @@ export const openWithAgent = async (context: Context, wanted: NewAgentSession, p
     refuse('rate_limited', `A tree of sessions has at most ${MOST_GENERATIONS} generations. Give the work to a session further up.`)
   const byKey = caller.kind === 'key' ? caller.key : undefined
   const convenerId = byKey ? crypto.randomUUID() : undefined
-  const by = { teamId: convenerId, name: team_name ?? nameOf(caller) }
+  const by = { teamId: convenerId, name: team_name ?? authorOf(caller).name }
   const id = await addSession(context, { title, description, expected_teams: plan && !byKey ? 1 : 2 }, by, {
     parentSessionId: parent,
     forkedFromSessionId: forkedFrom?.id ?? null,

@@ -1,6 +1,6 @@
 // Holding a session's agent back, letting it go on, and putting a session away.
 import { z } from 'zod'
-import { key, person } from '../../operations/callers.ts'
+import { authorOf, key, person } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
 import { refuse } from '../../core/errors.ts'
 import { ACTORS } from '../../core/key-scopes.ts'
@@ -10,7 +10,7 @@ import { keysOfSession, revokeKeys } from '../../stores/keys.ts'
 import { appendUntold } from '../../rooms/work/released-work.ts'
 import { setArchived, type Session } from '../../stores/sessions.ts'
 import { keyTopic } from '../keys/keys.ts'
-import { nameOf, namedSubject, ownSession, reachedLocked } from '../reach.ts'
+import { namedSubject, ownSession, reachedLocked } from '../reach.ts'
 import { op, sessionId, toolRoute } from '../schemas.ts'
 import { endByReply } from '../tasks/end-by-reply.ts'
 import { endTask } from '../tasks/end-task.ts'
@@ -54,7 +54,7 @@ const stop = async (context: Context, { id }: Session) => {
       'conflict',
       'This session has no agent that could be stopped. list_sessions shows which have an agentic_tool; action: delete archives one without.',
     )
-  const by = nameOf(context.caller)
+  const by = authorOf(context.caller).name
   if (!agent.held) {
     await setAgent(context.queries, id, { held: true, heldBy: by, heldAt: context.services.clock.nowText() })
     await context.note(id, { event: 'agent_stopped', by, text: `${by} stopped the agent.` }, { evenClosed: true })
@@ -66,12 +66,12 @@ const start = async (context: Context, session: Session) => {
   const { queries, caller } = context
   if (session.archivedAt !== null) {
     await setArchived(queries, session.id, false)
-    await context.append(session.id, { event: 'session_restored', by: nameOf(caller) }, { evenClosed: true })
+    await context.append(session.id, { event: 'session_restored', by: authorOf(caller).name }, { evenClosed: true })
     await appendUntold(context, { ...session, archivedAt: null })
   }
   if ((await agentOf(queries, session.id))?.held) {
     await setAgent(queries, session.id, { held: false, heldBy: null, heldAt: null })
-    const by = nameOf(caller)
+    const by = authorOf(caller).name
     await context.note(session.id, { event: 'agent_started', by, text: `${by} started the agent again.` }, { evenClosed: true })
   }
   await wakeRunnerOf(context, session)
@@ -89,7 +89,7 @@ const archive = async (context: Context, session: Session) => {
   const keys = await keysOfSession(queries, session.id)
   await revokeKeys(queries, keys)
   for (const id of keys) context.moved(keyTopic(id), Date.now())
-  await context.append(session.id, { event: 'session_archived', by: nameOf(caller) }, { evenClosed: true })
+  await context.append(session.id, { event: 'session_archived', by: authorOf(caller).name }, { evenClosed: true })
   await setArchived(queries, session.id, true)
 }
 

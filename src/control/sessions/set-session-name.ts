@@ -1,13 +1,12 @@
 // A program names the one session that its key is for.
 import { z } from 'zod'
-import { key, person } from '../../operations/callers.ts'
+import { authorOf, key, person } from '../../operations/callers.ts'
 import { refuse } from '../../core/errors.ts'
 import { NOBODY, type KeyRow } from '../../core/key-scopes.ts'
 import { stillOpen } from '../../rooms/preconditions.ts'
 import { title } from '../../rooms/schemas.ts'
 import { changeMetadata } from '../../rooms/session-lifecycle.ts'
 import { lockSession } from '../../stores/sessions.ts'
-import { nameOf } from '../reach.ts'
 import { op, toolRoute } from '../schemas.ts'
 import { refuseRenaming } from './may-rename.ts'
 
@@ -39,7 +38,7 @@ export const setSessionName = op({
     if (!session)
       return refuse('not_found', 'The session of this key is gone. Ask your person for a key of the session that you are to work in.')
     await refuseRenaming(context, stillOpen(session))
-    const now = await changeMetadata(context, session, { title: name, reason: `set by ${nameOf(caller)}` })
+    const now = await changeMetadata(context, session, { title: name, reason: `set by ${authorOf(caller).name}` })
     return { session_id: session.id, title: now.title }
   },
 })

@@ -1,6 +1,6 @@
 // Changing what a session is called, how its agent is said to be, and what that may do.
 import { z } from 'zod'
-import { key, person } from '../../operations/callers.ts'
+import { authorOf, key, person } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
 import { inControl } from '../../rooms/in-control.ts'
 import { refuse } from '../../core/errors.ts'
@@ -11,7 +11,7 @@ import { agentOf, setAgent, setAgentState } from '../../stores/control/agents.ts
 import { openTasks } from '../../stores/control/tasks.ts'
 import { sessionById, type Session } from '../../stores/sessions.ts'
 import { refuseRaise } from '../permissions/raise.ts'
-import { nameOf, namedSession, namedSubject, ownSession, reachedLocked } from '../reach.ts'
+import { namedSession, namedSubject, ownSession, reachedLocked } from '../reach.ts'
 import { levelOf, type PermissionMode } from '../../core/permission-modes.ts'
 import { ACTORS } from '../../core/key-scopes.ts'
 import { maxUsd, namedSessionId, op, permissionMode, toolRoute } from '../schemas.ts'
@@ -63,7 +63,7 @@ export const updateSession = op({
       ...(input.max_usd !== undefined && (await toMaxUsd(context, session, input.max_usd))),
     }
     const changed = Object.entries(changes).filter(([, { from, to }]) => from !== to)
-    if (changed.length > 0) await context.note(session.id, noteOf(nameOf(context.caller), changed), { evenClosed: true })
+    if (changed.length > 0) await context.note(session.id, noteOf(authorOf(context.caller).name, changed), { evenClosed: true })
     return { session: await wholeAnswer(context, (await sessionById(context.queries, session.id))!) }
   },
 })
@@ -88,7 +88,7 @@ interface Named {
 
 const rename = async (context: Context, session: Session, { title, description, reason }: Named) => {
   await refuseRenaming(context, session)
-  await changeMetadata(context, session, { title, description, reason: reason ?? `set by ${nameOf(context.caller)}` })
+  await changeMetadata(context, session, { title, description, reason: reason ?? `set by ${authorOf(context.caller).name}` })
 }
 
 const refuseWithoutAgent = ({ agentStatus }: Session) => {

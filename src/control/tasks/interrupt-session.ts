@@ -1,12 +1,12 @@
 // Stopping what a session's agent does.
 import { z } from 'zod'
 import { ACTORS } from '../../core/key-scopes.ts'
-import { key, person } from '../../operations/callers.ts'
+import { authorOf, key, person } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
 import { eventRow } from '../../stores/control/messages.ts'
 import { lockOpenTasks, openTasks, runningTask, setTask } from '../../stores/control/tasks.ts'
 import type { Session } from '../../stores/sessions.ts'
-import { nameOf, namedSubject, reachedLocked } from '../reach.ts'
+import { namedSubject, reachedLocked } from '../reach.ts'
 import { namedSessionId, op, toolRoute } from '../schemas.ts'
 import { runnerTopic } from '../topics.ts'
 import { endByReply } from './end-by-reply.ts'
@@ -31,7 +31,7 @@ const giveUpAnswers = async (context: Context, session: Session): Promise<boolea
     if (await endByReply(context, session, task)) continue
     await endTask(context, session, task, { status: 'interrupted' })
     const prompt = await eventRow(context.queries, task.messageId)
-    const content = { event: 'prompt_withdrawn', by: nameOf(context.caller), task_id: task.id, message_id: task.messageId }
+    const content = { event: 'prompt_withdrawn', by: authorOf(context.caller).name, task_id: task.id, message_id: task.messageId }
     await context.append(session.id, content, { evenClosed: true, to: prompt?.to_team_ids ?? [] })
     interrupted = true
   }

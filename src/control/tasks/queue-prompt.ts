@@ -1,4 +1,5 @@
 // A prompt: it stands in the log at once, and a task is queued for the session's agent.
+import { authorOf } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
 import { inControl } from '../../rooms/in-control.ts'
 import { teamByWord } from '../../rooms/team-by-word.ts'
@@ -10,7 +11,7 @@ import type { Task } from '../../stores/control/tasks.ts'
 import { goneWorktree } from '../../stores/control/worktrees.ts'
 import { roster, type Participant } from '../../stores/members.ts'
 import { sessionById, type Session } from '../../stores/sessions.ts'
-import { nameOf, ownSession } from '../reach.ts'
+import { ownSession } from '../reach.ts'
 import { runnerTopic, taskTopic } from '../topics.ts'
 import { refuseGone } from '../worktrees/gone-worktree.ts'
 import { appendToTask, newEventId, type TaskEvent } from './task-log.ts'
@@ -38,7 +39,7 @@ export const queuePrompt = async (context: Context, session: Session, { prompt, 
   const id = crypto.randomUUID()
   const own = ownSession(caller)
   const kind = caller.kind === 'person' ? 'person' : own === undefined ? 'key' : 'agent'
-  const promptedBy = { kind, name: nameOf(caller), session_id: own ?? null } as const
+  const promptedBy = { kind, name: authorOf(caller).name, session_id: own ?? null } as const
   const author = caller.kind === 'person' ? 'person' : 'key'
   const { event, turn } = await context.post({
     sessionId: session.id,

@@ -91,8 +91,8 @@ const speakerOf = ({ caller }: Context): Speaker => {
     const { teamId } = caller.member
     return { author: 'team', teamId, holder: teamId, credentialId: caller.keyId }
   }
-  const { name, signInId } = caller.kind === 'person' ? caller : { name: 'somebody' }
-  return { author: 'person', authorName: name, holder: `person:${name}`, credentialId: signInId }
+  if (caller.kind !== 'person') throw new Error('perform lets only teams and people through to here')
+  return { author: 'person', authorName: caller.name, holder: `person:${caller.name}`, credentialId: caller.signInId }
 }
 
 /** Those addressed. Refuses what the log does not judge: repetitions, and arguments that name nothing. */
