@@ -2,7 +2,6 @@
 import { z } from 'zod'
 import { cutText, jsonLength } from '../core/budget.ts'
 import { baseOf, teamOf, type Context } from '../operations/context.ts'
-import type { Services } from '../process/services.ts'
 import type { Member } from '../stores/members.ts'
 import { peekedBy } from '../stores/peeks.ts'
 import {
@@ -16,6 +15,7 @@ import {
 } from './catch-up-sections.ts'
 import { forkedFrom } from './forked-from.ts'
 import { characterLimit, event, op, outlineRow, sessionId, time, version } from './schemas.ts'
+import { seenCursorOf } from './status.ts'
 import { workSection } from './work/work-section.ts'
 import { team } from './team-caller.ts'
 
@@ -87,7 +87,7 @@ export const catchUp = op({
   refuses: [],
   async run(context, { max_chars }) {
     const member = teamOf(context)
-    const cursor = readUpTo(context.services, member)
+    const cursor = seenCursorOf(context.services, member)
     const [head, teams, questions, tasks, work, proposals, doc, last] = await Promise.all([
       headOf(context, member, cursor, max_chars),
       participantsSection(context, member),
@@ -101,8 +101,6 @@ export const catchUp = op({
     return assemble(head, [teams, ...questions, ...tasks, work, proposals, doc, last], max_chars)
   },
 })
-
-const readUpTo = ({ presence }: Services, { teamId, seenCursor }: Member) => Math.max(seenCursor, presence.of(teamId)?.seenCursor ?? 0)
 
 const headOf = async (
   { services, queries, call }: Context,

@@ -28,8 +28,10 @@ export const lastSeenMs = ({ presence }: Pick<Known, 'presence'>, { teamId, last
   Math.max(Date.parse(lastSeenAt), presence.of(teamId)?.lastSeenMs ?? 0)
 
 /** Up to where the team has read the feed. What a wait has handed it last is not counted yet: the answer may have been lost. */
-export const seenCursorOf = ({ presence }: Pick<Known, 'presence'>, { teamId, lastSeenCursor }: Participant): number =>
-  Math.max(lastSeenCursor, presence.of(teamId)?.seenCursor ?? 0)
+export const seenCursorOf = (
+  { presence }: Pick<Known, 'presence'>,
+  { teamId, lastSeenCursor }: Pick<Participant, 'teamId' | 'lastSeenCursor'>,
+): number => Math.max(lastSeenCursor, presence.of(teamId)?.seenCursor ?? 0)
 
 /** Whether the team has a wait open now. An active team may be at work instead. */
 export const isPolling = ({ presence, clock }: Pick<Known, 'presence' | 'clock'>, row: Participant): boolean => {

@@ -25,7 +25,7 @@ export interface Member {
   left: boolean
   invited: boolean // joined by an invitation
   verified: boolean // joined with a key
-  seenCursor: number
+  lastSeenCursor: number
   deliveredCursor: number
   addressedCursor: number
 }
@@ -96,7 +96,7 @@ const memberOf = (row: MemberRow): Member => ({
   left: row.left,
   invited: row.invited,
   verified: row.verified,
-  seenCursor: row.last_seen_cursor,
+  lastSeenCursor: row.last_seen_cursor,
   deliveredCursor: row.delivered_cursor,
   addressedCursor: row.addressed_cursor,
 })
