@@ -2,6 +2,11 @@
 // check, and the sentence that the README's table, the settings page and .env.example show.
 import { z } from 'zod'
 
+/** What LOOP_GUARD may be, and what may be saved in its place. */
+export const LOOP_MODES = ['off', 'warn', 'slow'] as const
+/** The highest WAKES_PER_HOUR. */
+export const MOST_WAKES = 100_000
+
 const flag = z.enum(['true', 'false', '1', '0'], 'must be true or false').transform((text) => text === 'true' || text === '1')
 // Whatever is wrong with a number, it is told what it may be.
 const number = (says: string, max: number) => z.coerce.number(says).max(max, says)
@@ -100,12 +105,12 @@ export const VARIABLES = {
     { fallback: '0' },
   ),
   LOOP_GUARD: variable(
-    z.enum(['off', 'warn', 'slow'], 'must be off, warn or slow'),
+    z.enum(LOOP_MODES, 'must be off, warn or slow'),
     'what to do about teams that repeat themselves: off; warn marks the session "needs a person"; slow also refuses repeats for a minute; what is saved on the settings page comes first',
     { fallback: 'warn' },
   ),
   WAKES_PER_HOUR: variable(
-    whole(0, 100_000),
+    whole(0, MOST_WAKES),
     'teams that messages may wake in a session within an hour without a word from a person; then only what is addressed to a team, or said by a person, wakes it; what is saved on the settings page comes first',
     { fallback: '30' },
   ),
@@ -151,10 +156,9 @@ export const VARIABLES = {
     { secret: true },
   ),
   ANTHROPIC_BASE_URL: variable(httpUrl, 'where that model is asked, if not at https://api.anthropic.com'),
-  SUMMARY_MODEL: variable(
-    z.string().max(200, 'must have at most 200 characters'),
-    'which model writes summaries, if not claude-sonnet-4-5',
-  ),
+  SUMMARY_MODEL: variable(z.string().max(200, 'must have at most 200 characters'), 'which model writes summaries', {
+    fallback: 'claude-sonnet-4-5',
+  }),
   LOG_LEVEL: variable(
     z.enum(['debug', 'info', 'warn', 'error', 'silent'], 'must be debug, info, warn, error or silent'),
     'debug (logs each call as well), info, warn, error or silent',

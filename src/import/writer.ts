@@ -13,7 +13,7 @@ import { lockText } from '../../db/advisory-locks.ts'
 import { advanceSession, insertSession, lockSession, type Session } from '../stores/sessions.ts'
 import { refillSession } from '../stores/purge.ts'
 import type { Format } from '../transcripts/format.ts'
-import { LONGEST_NAME } from '../transcripts/json.ts'
+import { LONGEST_TOOL_NAME } from '../transcripts/json.ts'
 import { newMemory, type Memory } from '../transcripts/memory.ts'
 import type { TraceEvent } from '../transcripts/trace-event.ts'
 import { readTime, type Recognised } from '../transcripts/recognise.ts'
@@ -202,4 +202,4 @@ const columnsOf = (
   sourceLine: storableText(key),
 })
 
-const named = (name: string | undefined) => name && storableText(name.slice(0, LONGEST_NAME))
+const named = (name: string | undefined) => name && storableText(name.slice(0, LONGEST_TOOL_NAME))

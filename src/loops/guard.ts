@@ -4,12 +4,10 @@
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { Database } from '../../db/database.ts'
-import type { Config } from '../config.ts'
+import { LOOP_MODES, type Config } from '../config.ts'
 import { isLoop, lookback, ownSketches, repetitionOf, sketchOf, type Sketch } from './detector.ts'
 import type { Event } from '../stores/events.ts'
 import { recentPosts, suspect, unsuspect, unsuspectAll } from './store.ts'
-
-export const LOOP_MODES = ['off', 'warn', 'slow'] as const
 
 /** What a person can save on the settings page. Until then LOOP_GUARD gives the mode. */
 export const loopSettings = z.strictObject({

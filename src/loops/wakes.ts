@@ -6,11 +6,9 @@ import type { Database } from '../../db/database.ts'
 import { unauthorized } from '../core/errors.ts'
 import { createBatchLoader } from '../core/runtime/batch-loader.ts'
 import type { Metrics } from '../core/runtime/metrics.ts'
-import type { Config } from '../config.ts'
+import { MOST_WAKES, type Config } from '../config.ts'
 import { peekedBy, type Peeked, type PeekKey } from '../stores/peeks.ts'
 import { claimWakes, ensureWakes, type WakeClaim } from '../stores/wakes.ts'
-
-export const MOST_WAKES = 100_000
 
 /** What a person can save on the settings page. Until then WAKES_PER_HOUR gives it. */
 export const wakesPerHour = z

@@ -4,7 +4,7 @@ import { lockText } from '../../db/advisory-locks.ts'
 import type { Queries } from '../../db/database.ts'
 import { refuse } from '../core/errors.ts'
 import { newSecret, sha256, type Token } from '../core/ids.ts'
-import { holdsSecret, nameIsPlain, nameKey } from '../core/text/text.ts'
+import { holdsSecret, LONGEST_NAME, nameIsPlain, nameKey } from '../core/text/text.ts'
 import { topicOf, type Topic } from '../log/topics.ts'
 import { bindName, boundName, useLink } from '../stores/people.ts'
 import { endSignIns, insertSignIn, unverifiedSignIns, type SignIn } from '../stores/sign-ins.ts'
@@ -13,7 +13,6 @@ import { keysInForce } from './keys-in-force.ts'
 import type { Services } from './services.ts'
 
 const LINK_DAYS = 7
-export const LONGEST_NAME = 100
 /** The name of a person who gives none. */
 export const NAMELESS = 'Operator'
 

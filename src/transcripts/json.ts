@@ -9,8 +9,9 @@ export const listOr = (value: unknown): unknown[] => (Array.isArray(value) ? val
 export const textOr = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
 /** A name, no longer than the log keeps it. */
-export const nameOr = (value: unknown) => textOr(value)?.slice(0, LONGEST_NAME)
-export const LONGEST_NAME = 200
+export const nameOr = (value: unknown) => textOr(value)?.slice(0, LONGEST_TOOL_NAME)
+/** Of a tool or a model. */
+export const LONGEST_TOOL_NAME = 200
 
 /** A value as a word. `String` copies a nested list's text at each level: 1 MB in 3,000 levels took 0.3 s each time. */
 export const wordOf = (value: unknown) => String(Array.isArray(value) ? value.flat(Infinity) : value)

@@ -1,5 +1,5 @@
 // What a reader remembers from line to line.
-import { LONGEST_NAME, shortId, textOr } from './json.ts'
+import { LONGEST_TOOL_NAME, shortId, textOr } from './json.ts'
 
 /** Stored with the import, so that a transcript that grew is read on: it must be small and plain, and its fields keep their names. */
 export interface Memory {
@@ -17,7 +17,7 @@ export const newMemory = (): Memory => ({ calls: {}, exits: {} })
 
 /** Remembers which tool was called, so that its response can name it. */
 export const rememberCall = (memory: Memory, id: unknown, name: string) => {
-  memory.calls[callKey(id)] = name.slice(0, LONGEST_NAME)
+  memory.calls[callKey(id)] = name.slice(0, LONGEST_TOOL_NAME)
   const since = (uncounted.get(memory) ?? COUNTED_EVERY) + 1
   uncounted.set(memory, since >= COUNTED_EVERY ? 0 : since)
   if (since < COUNTED_EVERY) return

@@ -2,15 +2,13 @@
 import { refuse } from '../../core/errors.ts'
 import { idWithin, isUuid, newKey, sha256 } from '../../core/ids.ts'
 import { MADE_BY_PEOPLE, needsSession, prefixIn, prefixOf, type KeyScope } from '../../core/key-scopes.ts'
-import { holdsSecret, nameIsPlain, redacted } from '../../core/text/text.ts'
+import { holdsSecret, LONGEST_NAME, nameIsPlain, redacted } from '../../core/text/text.ts'
 import { topicOf, type Topic } from '../../log/topics.ts'
 import { KEY_KIND } from '../../process/credentials.ts'
 import { NO_SUCH_SESSION } from '../../operations/subject.ts'
 import type { Services } from '../../process/services.ts'
 import { insertKey, keysWithPrefix, revokeKeys, type KeyRecord } from '../../stores/keys.ts'
 import { sessionById } from '../../stores/sessions.ts'
-
-const LONGEST_NAME = 100
 
 export const keyTopic = (id: string): Topic => topicOf(KEY_KIND, id)
 

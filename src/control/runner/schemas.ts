@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { refuse } from '../../core/errors.ts'
 import { NOBODY } from '../../core/key-scopes.ts'
+import { LONGEST_NAME } from '../../core/text/text.ts'
 import { key } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
 import { seeRunner } from '../../stores/control/runners.ts'
@@ -22,7 +23,7 @@ export const namedWorktree = z.strictObject({
   changed_files: z.int().min(0).nullable().default(null),
 })
 export const worktreePath = path
-export const runnerName = plainName(100)
+export const runnerName = plainName(LONGEST_NAME)
 
 export const keyIdOf = ({ caller }: Context): string => {
   if (caller.kind !== 'key') throw new Error('perform lets only keys through to here')

@@ -4,6 +4,7 @@ import { authorOf, key, person } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
 import { refuse } from '../../core/errors.ts'
 import { ACTORS } from '../../core/key-scopes.ts'
+import { LONGEST_NAME } from '../../core/text/text.ts'
 import { addSession, seatFirst } from '../../rooms/create-session.ts'
 import { description, title } from '../../rooms/schemas.ts'
 import { insertAgent, orderOf } from '../../stores/control/agents.ts'
@@ -59,7 +60,7 @@ export const createSession = op({
   input: z.strictObject({
     title,
     description: description.default(''),
-    team_name: plainName(100).optional().describe('Your own name in it.'),
+    team_name: plainName(LONGEST_NAME).optional().describe('Your own name in it.'),
     ...agentFields,
     initial_prompt: prompt.optional(),
     max_usd: maxUsd

@@ -3,7 +3,7 @@
 import type { Context } from '../../operations/context.ts'
 import { uuid7, uuidOf } from '../../core/ids.ts'
 import { utf8Bytes } from '../../core/text/text.ts'
-import { LONGEST_NAME } from '../../transcripts/json.ts'
+import { LONGEST_TOOL_NAME } from '../../transcripts/json.ts'
 import { storable, storableText } from '../../transcripts/storable.ts'
 import { insertNumbered, knownEvents, type NumberedEvent } from '../../stores/numbered-events.ts'
 import { eventOrdinalsEnd } from '../../stores/control/turns.ts'
@@ -97,9 +97,9 @@ const numbered = (event: TaskEvent, { task, sequence, ordinal, at }: LogPlace): 
     to: undefined,
     expectsReply: undefined,
     terminal: event.terminal || undefined,
-    toolName: event.toolName && storableText(event.toolName.slice(0, LONGEST_NAME)),
-    model: event.model && storableText(event.model.slice(0, LONGEST_NAME)),
-    originatingModel: event.model && storableText(event.model.slice(0, LONGEST_NAME)),
+    toolName: event.toolName && storableText(event.toolName.slice(0, LONGEST_TOOL_NAME)),
+    model: event.model && storableText(event.model.slice(0, LONGEST_TOOL_NAME)),
+    originatingModel: event.model && storableText(event.model.slice(0, LONGEST_TOOL_NAME)),
     sourceLine: undefined,
     taskId: task.id,
     at,

@@ -52,6 +52,9 @@ const checkText = (text: string, own: string | undefined, field: string) => {
   }
 }
 
+/** How many characters the name of a person, a key or a runner may have. */
+export const LONGEST_NAME = 100
+
 /** Whether a name is not blank and has no invisible or control characters, which would make it look like another one. */
 export const nameIsPlain = (name: string) => !isBlank(name) && escapeInvisible(name) === name && !CONTROL.test(name)
 

@@ -18,7 +18,7 @@ import type { Completion, Offers, Prompt } from '../../operations/offers.ts'
 import { errorBody } from '../../operations/perform.ts'
 import type { Services } from '../../process/services.ts'
 import type { RequestTransport } from './transport.ts'
-import { invalidParams, ProtocolError } from './errors.ts'
+import { invalidParams, ProtocolError, RESOURCE_NOT_FOUND } from './errors.ts'
 
 /** Serves what these toolsets offer. */
 export const serveOffers = (server: Server, transport: RequestTransport<Call>, services: Services, offers: readonly Offers[]) => {
@@ -47,8 +47,6 @@ export const serveOffers = (server: Server, transport: RequestTransport<Call>, s
 }
 
 const RESOURCES = { id: 'resources', effect: 'read', refuses: [] } as const
-
-const RESOURCE_NOT_FOUND = -32002 // MCP's code; the SDK has no name for it
 
 // Unknown and forbidden give the same error, so that nobody can probe for sessions.
 const read = async (services: Services, call: Call, offers: readonly Offers[], uri: string) => {

@@ -8,6 +8,9 @@ import {
   type JSONRPCRequest,
 } from '@modelcontextprotocol/sdk/types.js'
 
+/** MCP's code for it up to revision 2025-11-25, for which the SDK has no name; the later one forbids it. */
+export const RESOURCE_NOT_FOUND = -32002
+
 export class ProtocolError extends Error {
   constructor(
     readonly code: number,

@@ -3,6 +3,7 @@
 import { ErrorCode, SUPPORTED_PROTOCOL_VERSIONS, type JSONRPCMessage, type JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js'
 import { redacted } from '../../core/text/text.ts'
 import type { ServedOp } from '../../operations/context.ts'
+import { RESOURCE_NOT_FOUND } from './errors.ts'
 import manifest from '../../../package.json' with { type: 'json' }
 
 const REVISION = '2026-07-28'
@@ -15,7 +16,6 @@ const SERVER = 'io.modelcontextprotocol/serverInfo'
 const HEADER_MISMATCH = -32020
 const MISSING_CAPABILITY = -32021
 const UNSUPPORTED_REVISION = -32022
-const RESOURCE_NOT_FOUND = -32002 // of the older revisions, and forbidden in this one
 
 export const SERVER_INFO = { name: 'parley', title: 'Parley', version: manifest.version }
 

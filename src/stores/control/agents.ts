@@ -42,13 +42,13 @@ export interface WorktreeOrder {
   branch: string
 }
 
-const SENT_AGAIN_S = 10 // making one takes a while, and the order stays until it is answered
+const TOLD_AGAIN_S = 10 // making one takes a while, and the order stays until it is answered
 
 /** The worktrees that this runner is to make and has not just been told of. Marks them as told. */
 export const worktreeOrders = ({ query }: Queries, runnerId: string): Promise<WorktreeOrder[]> =>
   query(
     `update agents set order_told_at = clock_timestamp()
-     where ordered_from = $1 and (order_told_at is null or ${elapsed('order_told_at', SENT_AGAIN_S)})
+     where ordered_from = $1 and (order_told_at is null or ${elapsed('order_told_at', TOLD_AGAIN_S)})
      returning session_id, ordered_repo as repo_full_name, ordered_repo_path as repo_path, ordered_begins_there as begins_there,
        ordered_branch as branch`,
     [runnerId],
