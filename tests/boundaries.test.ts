@@ -63,10 +63,8 @@ const NODE: Record<string, string[]> = {
   'src/doors/rest/client-package.ts': ['node:crypto', 'node:zlib'],
   'src/pages/assets.ts': ['node:crypto'],
   'src/pages/compress.ts': ['node:util', 'node:zlib'],
-  'src/cli/import.ts': ['node:util'],
-  'src/cli/key.ts': ['node:util'],
-  'src/cli/purge.ts': ['node:util'],
   'src/cli/runner.ts': ['node:path'],
+  'src/cli/words.ts': ['node:util'],
   'src/import/source.ts': ['node:crypto', 'node:fs', 'node:path'],
 }
 // Of these, what a request can reach.

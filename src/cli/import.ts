@@ -1,5 +1,4 @@
 // `bun run import PATH… [--hub LINK]`: imports files and folders, shows its progress, and prints a summary.
-import { parseArgs } from 'node:util'
 import type { Server } from '../../db/lock.ts'
 import { Refusal, type ErrorCode } from '../core/errors.ts'
 import { jsonLines } from '../core/text/json-lines.ts'
@@ -8,6 +7,7 @@ import { ImportFailed, type ImportFile, type ImportReport } from '../client/impo
 import { fileSource } from '../import/source.ts'
 import { importTranscript } from '../import/transcript.ts'
 import { responseTo } from './local-server.ts'
+import { takenApart } from './words.ts'
 
 export interface ImportArguments {
   paths: string[]
@@ -17,7 +17,9 @@ export interface ImportArguments {
 export const USAGE = 'Usage: bun run import PATH… [--hub http://host:port], where a PATH is a transcript or a folder of them.'
 
 export const importArguments = (words: string[]): ImportArguments => {
-  const { paths, hub } = parsed(words)
+  const failure = (message: string) => new ImportFailed(`${message}\n${USAGE}`)
+  const { positionals: paths, values } = takenApart(words, OPTIONS, failure)
+  const hub = values.hub ?? values.url
   if (paths.length === 0) throw new ImportFailed(USAGE)
   if (hub !== undefined && !/^https?:$/.test(URL.parse(hub)?.protocol ?? ''))
     throw new ImportFailed(`--hub needs an http:// or https:// URL, and ${JSON.stringify(hub)} is none. ${USAGE}`)
@@ -26,15 +28,6 @@ export const importArguments = (words: string[]): ImportArguments => {
 
 // --url is another name of --hub.
 const OPTIONS = { hub: { type: 'string' }, url: { type: 'string' } } as const
-
-const parsed = (words: string[]): ImportArguments => {
-  try {
-    const { positionals, values } = parseArgs({ args: words, options: OPTIONS, allowPositionals: true })
-    return { paths: positionals, hub: values.hub ?? values.url }
-  } catch (error) {
-    throw new ImportFailed(`${(error as Error).message}\n${USAGE}`)
-  }
-}
 
 /** Imports straight into the database. */
 export const intoDatabase =

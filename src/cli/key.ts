@@ -1,7 +1,7 @@
 // The words after `bun run key`.
-import { parseArgs } from 'node:util'
 import type { KeyOrder } from '../control/keys/command.ts'
 import { BadConfig } from '../config.ts'
+import { takenApart } from './words.ts'
 
 export const USAGE = `Use it as one of these:
   bun run key full|read|run NAME           makes a key, and prints it
@@ -12,7 +12,9 @@ export const USAGE = `Use it as one of these:
 
 /** What is to be done. Throws BadConfig, whose message says how the command is used. */
 export const keyArguments = (words: string[]): KeyOrder => {
-  const { positionals, session } = parsed(words)
+  const failure = (message: string) => new BadConfig(`${message}\n${USAGE}`)
+  const { positionals, values } = takenApart(words, { session: { type: 'string' } }, failure)
+  const { session } = values
   const [what, ...rest] = positionals
   if (what === undefined) throw new BadConfig(USAGE)
   if (session !== undefined && ['list', 'revoke', 'person'].includes(what))
@@ -24,15 +26,6 @@ export const keyArguments = (words: string[]): KeyOrder => {
   if (what === 'revoke') return { do: 'revoke', prefix: name }
   if (what === 'person') return { do: 'person', name }
   return { do: 'make', scope: what, name, ...(session !== undefined && { session }) }
-}
-
-const parsed = (words: string[]) => {
-  try {
-    const { positionals, values } = parseArgs({ args: words, options: { session: { type: 'string' } }, allowPositionals: true })
-    return { positionals, session: values.session }
-  } catch (error) {
-    throw new BadConfig(`${(error as Error).message}\n${USAGE}`)
-  }
 }
 
 const tooMany = (words: string[], named = false): never => {

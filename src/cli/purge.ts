@@ -1,8 +1,8 @@
 // The words after `bun run purge`, and what is told of it.
-import { parseArgs } from 'node:util'
 import { BadConfig } from '../config.ts'
 import { idWithin, isUuid } from '../core/ids.ts'
 import type { PurgeAnswer, PurgeOrder } from '../process/purge.ts'
+import { takenApart } from './words.ts'
 
 export const USAGE = `Use it as one of these; without --yes it says what it would delete, and deletes nothing:
   bun run purge SESSION… [--yes]                           these sessions, with all that was said and done in them
@@ -11,7 +11,7 @@ export const USAGE = `Use it as one of these; without --yes it says what it woul
 
 /** What is to be purged. Throws BadConfig, whose message says how the command is used. */
 export const purgeArguments = (words: string[]): PurgeOrder => {
-  const { positionals, values } = parsed(words)
+  const { positionals, values } = takenApart(words, OPTIONS, (message) => new BadConfig(`${message}\n${USAGE}`))
   const ids = positionals.map((word) => idWithin(word))
   const wrong = ids.find((id) => !isUuid(id))
   if (wrong !== undefined) throw new BadConfig(`${JSON.stringify(wrong)} is no session's id.\n${USAGE}`)
@@ -24,17 +24,12 @@ export const purgeArguments = (words: string[]): PurgeOrder => {
   return { ids, kinds, yes: values.yes === true, ...(days !== undefined && { days }) }
 }
 
-const parsed = (words: string[]) => {
-  try {
-    return parseArgs({
-      args: words,
-      options: { 'older-than': { type: 'string' }, rooms: { type: 'boolean' }, traces: { type: 'boolean' }, yes: { type: 'boolean' } },
-      allowPositionals: true,
-    })
-  } catch (error) {
-    throw new BadConfig(`${(error as Error).message}\n${USAGE}`)
-  }
-}
+const OPTIONS = {
+  'older-than': { type: 'string' },
+  rooms: { type: 'boolean' },
+  traces: { type: 'boolean' },
+  yes: { type: 'boolean' },
+} as const
 
 /** A line for each session, and what came of it or would. */
 export const purgeReport = ({ sessions, unknown, purged, stopped = [] }: PurgeAnswer, { yes }: PurgeOrder): string =>

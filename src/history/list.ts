@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { SESSION_KINDS } from '../core/session-kind.ts'
 import { shortened } from '../core/events/event-text.ts'
+import { slugOf } from '../core/text/slug.ts'
 import { IN_YEARS, inYears } from '../core/years.ts'
 import { pageOf, parseCursor } from '../operations/list-cursor.ts'
 import type { SessionRow } from '../stores/history.ts'
@@ -90,21 +91,12 @@ const itemOf = (row: SessionRow & { mode: string }, i: number) => {
       turn_count: row.turn,
       event_count: row.last_sequence,
       mode: row.mode as (typeof SESSION_KINDS)[number],
-      session_slug: slugOf(row.title),
+      session_slug: slugOf(row.title, /[^\p{L}\p{N}]+/gu) || null,
       session_summary: row.description.trim() === '' ? null : shortened(row.description).text,
     },
     open: { session_id: facts.id },
   }
 }
-
-const slugOf = (title: string) =>
-  title
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/\p{M}/gu, '')
-    .replace(/[^\p{L}\p{N}]+/gu, '-')
-    .replace(/^-|-$/g, '')
-    .slice(0, 60) || null
 
 const readCursor = (cursor: string, filters: Record<string, unknown>) => {
   const found = parseCursor(cursor, filters)

@@ -6,6 +6,7 @@ import { loops, wakes } from '../../db/session-schema.ts'
 import { sessionIndex } from '../../db/search-schema.ts'
 import { isAmong, plainArray } from '../../db/arrays.ts'
 import { lastEventAt } from './last-event-at.ts'
+import { patternOf } from './like.ts'
 import { usedUpSince } from './wakes.ts'
 
 export type Session = typeof sessions.$inferSelect
@@ -165,7 +166,7 @@ const sessionsNamed = async ({ query }: Queries, like: string): Promise<string[]
 /** The sessions that pass the filter and were not purged, those with the newest activity first: for the home page, and for MCP's list of
  *  resources. Ordered by the hour first, which is no other order: an index has it, and is read as far as sessions are shown. */
 export const listSessions = async (queries: Queries, { among, without, search, found = [], kind, limit }: SessionFilter) => {
-  const like = search && `%${search.replace(/[\\%_]/g, '\\$&')}%`
+  const like = search && patternOf(search)
   const named = like && (await sessionsNamed(queries, like))
   const wanted =
     like && (named ? isAmong(sessions.id, [...named, ...found]) : or(sql`${sql.raw(WORDS)} ilike ${like}`, isAmong(sessions.id, found)))

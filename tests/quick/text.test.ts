@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Refusal } from '../../src/core/errors.ts'
 import { newKey, newSecret, OPERATOR_PREFIX } from '../../src/core/ids.ts'
 import { KEY_SCOPES, prefixOf } from '../../src/core/key-scopes.ts'
+import { slugOf } from '../../src/core/text/slug.ts'
 import { checkTexts, holdsSecret, isBlank, keepSecret, nameIsPlain, nameKey, redacted } from '../../src/core/text/text.ts'
 import { HEX, TOKEN } from '../support/secrets.ts'
 
@@ -88,4 +89,9 @@ test('what an operator chose is a credential like ours once it is known, in a li
   keepSecret(secret)
   expect([holdsSecret(`see ${secret}`), redacted(`see ${secret}.`)]).toEqual([true, 'see ….'])
   expect(redacted(JSON.stringify({ secret }))).toBe('{"secret":"…"}')
+})
+
+test('a title makes a name of a file without its accents', () => {
+  const ascii = (title: string) => slugOf(title, /[^a-z0-9]+/g)
+  expect(['Über Élan', '  Ship it! ', '日本'].map(ascii)).toEqual(['uber-elan', 'ship-it', ''])
 })

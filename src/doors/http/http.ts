@@ -42,6 +42,8 @@ const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8', 'cache-co
 export const json = (body: unknown, status = 200, headers: Record<string, string> = {}) =>
   new Response(typeof body === 'string' ? body : JSON.stringify(body), { status, headers: { ...JSON_TYPE, ...headers } })
 
+export const text = (body: string, type: string) => new Response(body, { headers: { 'content-type': type, 'cache-control': 'no-store' } })
+
 /** An error as a response, with the status and headers of its code. `body`: where a specification asks for another shape. */
 export const errorAnswer = (error: ErrorBody, headers: Record<string, string> = {}, body: object = { error }) => {
   const { retry_after } = error.details

@@ -6,7 +6,7 @@ import { redacted } from '../../core/text/text.ts'
 import type { Toolset } from '../../operations/toolset.ts'
 import type { Services } from '../../process/services.ts'
 import agents from '../../../AGENTS.md' with { type: 'text' }
-import { methodNotAllowed, type Env, type Http } from '../http/http.ts'
+import { methodNotAllowed, text, type Env, type Http } from '../http/http.ts'
 import { baseUrl, linkInForce, serverLink } from '../http/origin.ts'
 
 const IN_GUIDES = 'http://127.0.0.1:7423' // stands in the files for the server's address
@@ -74,5 +74,4 @@ const withAccessToken = (guide: string) =>
       'This server needs an access token: set `PARLEY_TOKEN` (ask the operator), and send it',
     )
 
-const text = (body: string, type: string) => new Response(body, { headers: { 'content-type': type, 'cache-control': 'no-store' } })
 const markdown = (body: string) => text(body, 'text/markdown; charset=utf-8')

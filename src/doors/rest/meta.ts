@@ -6,7 +6,7 @@ import type { Services } from '../../process/services.ts'
 import { alertRules } from '../../process/status/alerts.ts'
 import { residentBytes } from '../../process/status/figures.ts'
 import { arePagesOpen, howToRead, mayRead } from '../http/guards.ts'
-import { json, methodNotAllowed, type Env, type Http } from '../http/http.ts'
+import { json, methodNotAllowed, text, type Env, type Http } from '../http/http.ts'
 import { programPath, type ClientProgram } from './client-package.ts'
 import { openapi } from './openapi.ts'
 import manifest from '../../../package.json' with { type: 'json' }
@@ -91,5 +91,3 @@ export const metaRoutes = (services: Services) => {
 
 const requireReader = (c: Http, services: Services) =>
   mayRead(c, services) || refuse('unauthorized', `${howToRead(services, false)}, to read this.`)
-
-const text = (body: string, type: string) => new Response(body, { headers: { 'content-type': type, 'cache-control': 'no-store' } })

@@ -3,7 +3,7 @@ import type { Http } from '../../doors/http/http.ts'
 import { localPath } from '../respond.tsx'
 
 /** Path and query of the browser's Referer, which our own pages send to each other. */
-const pageBefore = (c: Http): URL | undefined => {
+export const pageBefore = (c: Http): URL | undefined => {
   const referer = c.req.header('referer')
   if (!referer || !URL.canParse(referer)) return undefined
   const { pathname, search } = new URL(referer)

@@ -6,6 +6,7 @@ import { isUuid } from '../../core/ids.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { withdrawRecord } from '../../records/withdraw.ts'
 import { recordOf } from '../../stores/records/record-pages.ts'
+import { pageBefore } from '../approvals/came-from.ts'
 import { answerForm, formFor, type ShownForm } from '../forms/act-pages.tsx'
 import { assertActor, performAsPerson, problemOf } from '../forms/perform-as-person.ts'
 import { formOf, valuesOf } from '../form.ts'
@@ -39,10 +40,8 @@ const listOf = (text: string | undefined): string | undefined => {
 
 /** The list that the browser comes from; undefined for another page. */
 const listBefore = (c: Http): string | undefined => {
-  const referer = c.req.header('referer')
-  if (!referer || !URL.canParse(referer)) return undefined
-  const { pathname, search } = new URL(referer)
-  return listOf(pathname + search)
+  const before = pageBefore(c)
+  return before && listOf(before.pathname + before.search)
 }
 
 const form = async (c: Http, site: Site, values: Record<string, string>): Promise<ShownForm> => {

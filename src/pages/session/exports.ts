@@ -2,6 +2,7 @@
 // no more memory than a short one.
 import { pause } from '../../core/runtime/pause.ts'
 import { oneLine, quote } from '../../core/text/escape-invisible.ts'
+import { slugOf } from '../../core/text/slug.ts'
 import { clock, day, moment } from '../../../components/parts/time.ts'
 import { changesOf, eventLine, reasonOf, type EventKinds } from '../../core/events/event-kinds.ts'
 import { conclusionOf } from '../../rooms/document/conclusion.ts'
@@ -33,13 +34,7 @@ export const feedExport = async (c: Http, { services }: Site): Promise<Response>
 }
 
 /** A title as a file name, in characters that every file system takes. */
-export const fileNameOf = (title: string): string =>
-  title
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')
-    .slice(0, 60) || 'session'
+export const fileNameOf = (title: string): string => slugOf(title, /[^a-z0-9]+/g) || 'session'
 
 async function* lines(services: Services, session: Session, trace: boolean) {
   for await (const events of pages(services, session, trace)) yield events.map((event) => `${JSON.stringify(event)}\n`).join('')

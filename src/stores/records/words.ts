@@ -1,11 +1,10 @@
 // Texts that have all words of a query.
 import { sql, type SQL } from 'drizzle-orm'
 import { pgArray } from '../../../db/arrays.ts'
+import { patternOf } from '../like.ts'
 
 const INDEXED = 4 // words; each number of them is a statement of its own
 const TRIGRAM = 3 // characters: the index knows no shorter text
-
-const patternOf = (word: string) => `%${word.replace(/[\\%_]/g, '\\$&')}%`
 
 /** The different words of a query, the longest first. */
 export const wordsOf = (query: string): string[] =>
