@@ -58,6 +58,8 @@ export const isConversation = (type: string) => (CONVERSATION_TYPES as readonly 
 /** What teams and people said: what the pages count as messages. */
 export const MESSAGE = `type in ('chat', 'user_input')`
 export const isMessage = (type: string) => type === 'chat' || type === 'user_input'
+/** SQL: the team whose an event `e` is, since it posted it or did what it tells of; null for a person's and the server's own. */
+export const doerOf = (e: string): string => `coalesce(${e}.posted_by_team_id, ${e}.by_team_id)`
 export const PAGE_EVENTS = 500
 export const PAGE_BYTES = 256 * 1024
 

@@ -4,7 +4,7 @@ import { rfc3339, type Queries } from '../../db/database.ts'
 import { sessionDocHistory, sessionDocs, sessions } from '../../db/schema.ts'
 import { loops, wakes } from '../../db/session-schema.ts'
 import { isAmong } from '../../db/arrays.ts'
-import { CONVERSATION, isMessage, MESSAGE } from './events.ts'
+import { CONVERSATION, doerOf, isMessage, MESSAGE } from './events.ts'
 import { usedUpSince } from './wakes.ts'
 
 /** An event near the end of a feed. `team`: who posted it, or whose doing it is; null for a person or the server. */
@@ -17,7 +17,7 @@ export const LOOKED_THROUGH = 2_000
 
 // As texts: PGlite takes longer to turn numbers and times into JSON than to find them (0.6 ms for a session instead of 0.2).
 const recentEvents = sql`(select coalesce(json_agg(to_json(array[sequence::text, team::text, type, at::text])), '[]')
-  from (select sequence, coalesce(posted_by_team_id, by_team_id) as team, type, at from events
+  from (select sequence, ${sql.raw(doerOf('events'))} as team, type, at from events
     where session_id = ${sessions.id} and sequence <= ${sessions.lastConversationSequence}
       and sequence > ${sessions.lastConversationSequence} - ${sql.raw(String(LOOKED_THROUGH))} and ${sql.raw(CONVERSATION)}
     order by sequence desc limit ${sql.raw(String(RECENT_EVENTS))}) newest)`.mapWith((rows: [string, string | null, string, string][]) =>

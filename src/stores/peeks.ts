@@ -1,6 +1,6 @@
 // What a peek counts, for many teams in one statement: a message that lands in a session with 1,000 sleepers asks for all of them at once.
 import type { Queries } from '../../db/database.ts'
-import { CONVERSATION } from './events.ts'
+import { CONVERSATION, doerOf } from './events.ts'
 import { MOST_NEWS } from './speech.ts'
 import { ADDRESSED } from './unread.ts'
 import { hourIsOver } from './wakes.ts'
@@ -28,7 +28,7 @@ export interface Peeked {
 }
 
 // By the rule of whoseIs (speech.ts).
-const OTHERS = `coalesce(posted_by_team_id, by_team_id) is distinct from k.team_id`
+const OTHERS = `${doerOf('events')} is distinct from k.team_id`
 
 const PEEKS = `
 select k.ord, s.last_conversation_sequence, s.status, coalesce(d.version, 0) as doc_version,

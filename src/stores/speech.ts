@@ -1,7 +1,7 @@
 // What a team should have read before it speaks: what others said, and changes of the session's title or description. Whatever counts as
 // that, counts by the same rule in the statement that writes a post, in a count, and in memory.
 import type { Queries } from '../../db/database.ts'
-import { DONE_BY, isMessage, MESSAGE, type Event } from './events.ts'
+import { doerOf, DONE_BY, isMessage, MESSAGE, type Event } from './events.ts'
 import { asText } from '../core/text/as-text.ts'
 
 const CHANGE = 'session_metadata_updated'
@@ -18,7 +18,7 @@ export const isNewsTo = (holder: string, event: Event): boolean =>
 /** The same as a condition on the events `e`; `holder`: an SQL expression. */
 export const isOfOthers = (e: string, holder: string): string => `(
   (${e}.${MESSAGE} or (${e}.type = 'system' and ${e}.content ->> 'event' = '${CHANGE}'))
-  and coalesce(${e}.posted_by_team_id::text, ${e}.by_team_id::text,
+  and coalesce(${doerOf(e)}::text,
     case ${e}.author when 'key' then 'key:' else 'person:' end ||
     case when ${e}.type = 'system' then ${e}.content ->> 'by' else ${e}.author_name end) is distinct from ${holder})`
 

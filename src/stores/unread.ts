@@ -1,12 +1,12 @@
 // The messages that are addressed to a team: those that name it in `to`, and those that answer one of its own. And whether it has unread ones.
 import type { Queries } from '../../db/database.ts'
 import { plainArray } from '../../db/arrays.ts'
-import { CONVERSATION, DONE_BY, page, PAGE_EVENTS, type Event, type Page } from './events.ts'
+import { CONVERSATION, doerOf, DONE_BY, page, PAGE_EVENTS, type Event, type Page } from './events.ts'
 
 // The first line is the partial index events_addressed: a team's few messages are found without reading the feed.
 // Of 20,000 messages 300 with `to`, 100 of them to the team: 0.3 ms, without the index 7 ms (explain analyze, PostgreSQL 15).
 export const ADDRESSED = (team: string) => `(to_team_ids is not null or reply_to is not null)
-  and coalesce(posted_by_team_id, by_team_id) is distinct from ${team} and (to_team_ids @> array[${team}] or exists (
+  and ${doerOf('events')} is distinct from ${team} and (to_team_ids @> array[${team}] or exists (
     select 1 from events answered where answered.id = events.reply_to and answered.session_id = events.session_id
       and answered.posted_by_team_id = ${team}))`
 
@@ -38,7 +38,7 @@ export const isUnreadBefore = async (
   { sessionId, teamId, delivered, upTo }: { sessionId: string; teamId: string; delivered: number; upTo: number },
 ): Promise<boolean> => {
   const rows = await query(
-    `select from events where session_id = $1 and ${CONVERSATION} and coalesce(posted_by_team_id, by_team_id) is distinct from $2::uuid
+    `select from events where session_id = $1 and ${CONVERSATION} and ${doerOf('events')} is distinct from $2::uuid
        and sequence > greatest($3::int8, (select delivered_cursor from participants where session_id = $1 and team_id = $2::uuid))
        and sequence <= $4 limit 1`,
     [sessionId, teamId, delivered, upTo],

@@ -1,5 +1,6 @@
 // Which teams of a session are here: what they own is left to them by a team that asks for any work.
 import type { Queries } from '../../../db/database.ts'
+import { doerOf } from '../events.ts'
 import { agentPresence } from '../members.ts'
 
 const SINCE = `statement_timestamp() - $2::int * interval '1 second'`
@@ -11,7 +12,7 @@ where p.session_id = $1 and p.left_at is null and (
   greatest(p.last_seen_at, p.polling_until, p.slept_at, p.sleeping_until) > ${SINCE}
   or ${agentPresence('a')} <> 'away'
   or p.team_id in (select claimed_team_id from items where session_id = $1 and status = 'claimed' and claim_renewed_at > ${SINCE})
-  or p.team_id in (select coalesce(posted_by_team_id, by_team_id)
+  or p.team_id in (select ${doerOf('newest')}
     from (select posted_by_team_id, by_team_id, at from events where session_id = $1 order by sequence desc limit 500) newest
     where at > ${SINCE}))`
 
