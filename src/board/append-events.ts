@@ -48,5 +48,5 @@ export const noteWork = async (
   const said = more.note ?? more.result ?? more.fields?.join(', ')
   const text = `${by} ${DID[event]} “${item.title}”${said ? `: ${said}` : ''}`
   await context.note(sessionId, { event, ...idAndTitle(item), by, ...more, text })
-  context.moved(topicOf(BOARD_KIND, sessionId), Date.now())
+  context.moved(topicOf(BOARD_KIND, sessionId))
 }

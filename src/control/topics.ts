@@ -11,5 +11,5 @@ export const runnerTopic = (id: string): Topic => topicOf('runner', id)
 /** The runner that has the session's worktree, if any, looks whether there is something to take. */
 export const wakeRunnerOf = async (context: Context, session: Session): Promise<void> => {
   const place = await worktreeOf(context.queries, session)
-  if (place) context.moved(runnerTopic(place.runner_id), Date.now())
+  if (place) context.moved(runnerTopic(place.runner_id))
 }

@@ -33,9 +33,9 @@ export interface Context {
   /** Something other than an event has changed what search finds of this session: it is indexed again after the commit. Not needed for the
    *  session that is the subject. */
   changed(sessionId: string): void
-  /** A topic that is no session's log has moved to `newest`: its waiters and listeners, here and at other instances, hear of it once this is
-   *  committed. */
-  moved(topic: Topic, newest: number): void
+  /** A topic that is no session's log has moved, to `newest` where it counts by itself, else to now: its waiters and listeners, here and at
+   *  other instances, hear of it once this is committed. */
+  moved(topic: Topic, newest?: number): void
   /** The secret of this handle's new credential, the same at each call: derived from the idempotency key when there is one. */
   secretFor(handle: string): string
   /** For waits: subscribed to the operation's topic before the caller was looked up. `perform` ends the subscription. */

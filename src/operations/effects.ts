@@ -45,7 +45,7 @@ export const createEffects = (tx: Queries, caller: Caller) => {
     },
     grew,
     changed: (sessionId: string) => void changed.add(sessionId),
-    moved: (topic: Topic, newest: number) => void moved.set(topic, newest),
+    moved: (topic: Topic, newest = Date.now()) => void moved.set(topic, newest),
 
     /** Call it when the transaction is committed. */
     publish(services: Services) {

@@ -106,7 +106,7 @@ const seatOf = async (context: Context, sessionId: string): Promise<Member | und
   const member = await seatedMember(queries, seatHolderOf(call.key), sessionId)
   if (!member) return undefined
   await setTokenHash(queries, sessionId, member.teamId, sha256(context.secretFor(member.teamId)))
-  context.moved(topicOf(TOKEN_KIND, member.teamId), Date.now())
+  context.moved(topicOf(TOKEN_KIND, member.teamId))
   return member
 }
 

@@ -26,5 +26,5 @@ export const appendDecided = async (
 ): Promise<void> => {
   const event = { event: 'permission_decided', by, request_id: id, allow }
   await context.append(sessionId, { ...event, ...(message && { message }) }, { evenClosed: true })
-  context.moved(taskTopic(taskId), Date.now())
+  context.moved(taskTopic(taskId))
 }

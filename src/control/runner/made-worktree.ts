@@ -47,7 +47,7 @@ export const madeWorktree = op({
     await setAgent(queries, session.id, { ...noOrder, orderedBranch: agent.orderedBranch })
     const queued = await openTasks(queries, session.id)
     await setAgentState(queries, session.id, { worktreeId, agentStatus: queued.length > 0 ? 'running' : 'idle' })
-    context.moved(runnerTopic(runner_id), Date.now())
+    context.moved(runnerTopic(runner_id))
     return { worktree_id: worktreeId }
   },
 })

@@ -70,7 +70,7 @@ export const register = op({
     if (former) {
       await loseTasks(context, await runningTasksOn(queries, former))
       await moveOrders(queries, former, id)
-      context.moved(runnerTopic(former), Date.now())
+      context.moved(runnerTopic(former))
     }
     return { runner_id: id, worktrees: kept, lease_s: LEASE_S }
   },

@@ -177,7 +177,7 @@ const seatAgent = async (context: Context, sessionId: string, plan: AgentPlan, {
     maxUsd: maxUsd ?? null,
     ...(plan.branch === undefined ? { orderedBranch: plan.branchThere } : orderOf(plan.worktree, plan.branch, plan.beginsThere)),
   })
-  if (plan.branch !== undefined) context.moved(runnerTopic(plan.worktree.runner_id), Date.now())
+  if (plan.branch !== undefined) context.moved(runnerTopic(plan.worktree.runner_id))
 }
 
 // Its orders have gone to its successor: one that is made now would wait for nobody.

@@ -14,5 +14,4 @@ export const failAgent = async (context: Context, session: Session, error: { cod
   if (tasks.length === 0)
     await context.note(session.id, { event: 'agent_failed', code: error.code, text: error.message }, { evenClosed: true })
   await setAgentState(queries, session.id, { agentStatus: 'failed' })
-  await setAgent(queries, session.id, { error })
 }

@@ -88,7 +88,7 @@ const archive = async (context: Context, session: Session) => {
   if (session.agentStatus === 'creating') await giveUpWorktree(context, session)
   const keys = await keysOfSession(queries, session.id)
   await revokeKeys(queries, keys)
-  for (const id of keys) context.moved(keyTopic(id), Date.now())
+  for (const id of keys) context.moved(keyTopic(id))
   await context.append(session.id, { event: 'session_archived', by: authorOf(caller).name }, { evenClosed: true })
   await setArchived(queries, session.id, true)
 }

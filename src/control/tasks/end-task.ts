@@ -50,7 +50,7 @@ export const endTask = async (context: Context, session: Session, task: Task, en
   const ended = { status, endedAt, answer, answerMessageId, error, interruptedBy, endSequence, usage, changes, finish }
   await setTask(queries, task.id, { ...ended, conversation, conversationAt, branch, head })
   if (agent) await freeAgent(context, session, agent, task, ending)
-  context.moved(taskTopic(task.id), Date.now())
+  context.moved(taskTopic(task.id))
   await appendToParent(context, session, {
     task_id: task.id,
     status,
@@ -60,7 +60,7 @@ export const endTask = async (context: Context, session: Session, task: Task, en
   // After all sessions are locked: a post of this key waits for its row with a session locked.
   if (task.keyId) {
     await revokeKeys(queries, [task.keyId])
-    context.moved(keyTopic(task.keyId), Date.now())
+    context.moved(keyTopic(task.keyId))
   }
   return { ...task, ...ended, conversation, conversationAt, branch, head }
 }
@@ -110,7 +110,7 @@ const freeAgent = async (context: Context, session: Session, agent: Agent, task:
     }
     await setGitState(queries, session.worktreeId, state)
   }
-  if (task.runnerId) context.moved(runnerTopic(task.runnerId), Date.now())
+  if (task.runnerId) context.moved(runnerTopic(task.runnerId))
 }
 
 // A status that the agent set by update_session while it worked survives the end of its task, where that is completed.

@@ -18,7 +18,7 @@ export const interruptRunning = async (context: Context, session: string): Promi
   const task = await runningTask(context.queries, session)
   if (!task) return false
   if (task.interruptAskedAt === null) await setTask(context.queries, task.id, { interruptAskedAt: context.services.clock.nowText() })
-  context.moved(runnerTopic(task.runnerId!), Date.now())
+  context.moved(runnerTopic(task.runnerId!))
   return true
 }
 

@@ -67,8 +67,8 @@ export const queuePrompt = async (context: Context, session: Session, { prompt, 
   if (runner_id === null && session.worktreeId !== null) await refuseWithoutWorktree(context, session.worktreeId) // undoes all of it
   if (others >= UNGUARDED && (hasAgent ? await othersOpen(queries, task) : others) >= MOST_OPEN_TASKS) refuseOneMore() // undoes all of it
   if (before !== undefined) await appendToTask(context, (await sessionById(queries, session.id))!, task, [digestUsed()])
-  if (runner_id) context.moved(runnerTopic(runner_id), Date.now())
-  context.moved(taskTopic(id), Date.now())
+  if (runner_id) context.moved(runnerTopic(runner_id))
+  context.moved(taskTopic(id))
   return task
 }
 

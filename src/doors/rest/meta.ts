@@ -17,7 +17,7 @@ export const configRoutes = (toolsets: readonly Toolset[], services: Services, p
   const { IDLE_LIMIT, IDLE_AFTER, DISCONNECTED_AFTER, ACCESS_TOKEN } = services.config
   // Made once: it takes up to 60 ms of processor time, for which all others would wait each time that somebody asks (tests/faults/fuzz.test.ts).
   let document: ReturnType<typeof openapi> | undefined
-  const described = () => (document ??= openapi(toolsets, '', ACCESS_TOKEN !== undefined))
+  const described = () => (document ??= openapi(toolsets, ACCESS_TOKEN !== undefined))
   return readOnly({
     '/api/config': (c) =>
       json({

@@ -19,8 +19,8 @@ import { ROUTES } from './openapi-routes.ts'
 import { inputSchema, outputSchema, type JsonSchema } from '../http/json-schema.ts'
 import manifest from '../../../package.json' with { type: 'json' }
 
-/** The OpenAPI 3.1 description of all operations, from their own definitions. */
-export const openapi = (toolsets: readonly Toolset[], server: string, locked: boolean) => {
+/** The OpenAPI 3.1 description of all operations, from their own definitions, without `servers`. */
+export const openapi = (toolsets: readonly Toolset[], locked: boolean) => {
   const paths: Record<string, Record<string, Described>> = { ...ROUTES }
   for (const [name, operation] of namesOf(toolsets)) {
     for (const [method, path] of [operation.route, ...(operation.aliases ?? [])]) {
@@ -32,7 +32,6 @@ export const openapi = (toolsets: readonly Toolset[], server: string, locked: bo
   return {
     openapi: '3.1.0',
     info: { title: 'Parley', version: manifest.version, description: manifest.description },
-    servers: [{ url: server }],
     paths: described,
     components: { schemas: SCHEMAS, securitySchemes: SECURITY_SCHEMES },
   }
