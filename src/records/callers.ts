@@ -15,7 +15,7 @@ declare module '../operations/callers.ts' {
 
 /** A team by its team_id, or by a seat of its agent's key, in the session that it belongs to: the call need not name that. In another
  *  session (`session_id`, `meeting_id`) it proves nothing: 401, but for reads where pages are open. */
-export const memberTeam: CallerKind<'team'> = {
+const memberTeam: CallerKind<'team'> = {
   ...team,
   credentialIn: (call, raw) =>
     call.key?.scope === 'full' && raw.team_id === undefined && call.token === undefined ? undefined : team.credentialIn(call, raw),

@@ -15,7 +15,7 @@ export const mayRead = (context: Context, sessionId: string): boolean => {
   return only === undefined || only === sessionId
 }
 
-export const noSuchMeeting = (id: string): never =>
+const noSuchMeeting = (id: string): never =>
   refuse('not_found', 'There is no such session. A meeting_id is the id of its session.', { meeting_id: redacted(id) })
 
 export const noSuchProposal = (id: string): never =>

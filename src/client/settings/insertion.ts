@@ -9,7 +9,7 @@ export const insert = (text: string, { at, text: added }: Insertion): string => 
 
 /** Takes an insertion out again, also where it has moved because something before it was edited; undefined where it is not there whole, or
  *  more than once. */
-export const takeOut = (text: string, { at, text: added }: Insertion): string | undefined => {
+const takeOut = (text: string, { at, text: added }: Insertion): string | undefined => {
   const found = text.startsWith(added, at) ? at : onlyIndexOf(text, added)
   return found === undefined ? undefined : text.slice(0, found) + text.slice(found + added.length)
 }

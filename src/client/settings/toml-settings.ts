@@ -22,7 +22,7 @@ export const tomlValue = (text: string): Table | undefined => {
   }
 }
 
-export const tomlAt = (value: Table | undefined, path: string[]): unknown =>
+const tomlAt = (value: Table | undefined, path: string[]): unknown =>
   path.reduce<unknown>((inner, key) => (inner as Table | undefined)?.[key], value)
 
 /** Whether the tables are there and say what they should. What else is in them is the person's or the client's: Codex keeps approvals there. */

@@ -23,7 +23,7 @@ import { refuseRaise } from '../permissions/raise.ts'
 import { planOf, type AgentPlan } from './agent-plan.ts'
 import { sessionAnswer, sessionRow } from './session-answer.ts'
 
-export const agentFields = {
+const agentFields = {
   agentic_tool: agenticTool
     .optional()
     .describe('claude-code, codex, gemini, opencode, or another that the runner has; claude-code if there is a worktree.'),

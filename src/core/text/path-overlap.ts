@@ -1,6 +1,6 @@
 // Paths by which work says whose hands a file is in: relative, with `/`; `*` within a name, `**` across folders; a folder means all below.
 
-export const MOST_PATH_CHARS = 200
+const MOST_PATH_CHARS = 200
 // Thousands of paths are compared at once: without these limits a pair could take milliseconds (overlapping-paths.ts bounds them together).
 const MOST_NAMES = 30
 const MOST_STARS = 6

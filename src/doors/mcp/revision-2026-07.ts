@@ -134,7 +134,7 @@ const mismatch = (header: string, field: string) =>
   bad(HEADER_MISMATCH, `The header ${header} is missing or differs from ${field} of the body: send the same in both.`)
 const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-export const DISCOVER = 'server/discover'
+const DISCOVER = 'server/discover'
 
 /** An endpoint as `server/discover` describes it. */
 export interface Discovery {

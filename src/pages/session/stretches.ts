@@ -3,7 +3,7 @@ import type { Queries } from '../../../db/database.ts'
 import { editsIn, type Edit } from '../../stores/documents.ts'
 import { eventsAfter, eventsBefore, type Event } from '../../stores/events.ts'
 
-export const PAGE_ROWS = 100 // rows that a page begins with, and that are added to it at a time
+const PAGE_ROWS = 100 // rows that a page begins with, and that are added to it at a time
 
 /** Consecutive events of the conversation. */
 export interface Stretch {

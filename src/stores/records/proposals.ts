@@ -33,7 +33,7 @@ export const proposalNow = async ({ db }: Queries, id: string): Promise<Proposal
 const LONGEST_KEY = 400 // an entry of an index takes 2,704 bytes, and a title of 200 characters can have a key 18 times as long
 
 /** What titles are compared by: the same whatever their case and blanks. */
-export const titleKeyOf = (title: string): string => {
+const titleKeyOf = (title: string): string => {
   const key = nameKey(title)
   return key.length > LONGEST_KEY ? sha256(key) : key
 }
