@@ -1,7 +1,7 @@
 // Who calls records: a team by its team_id, which names its session; a person; a key; a reader by cookie. And as whom records name them.
 import { parseToken } from '../core/ids.ts'
 import { ACTORS, READERS, type KeyRow } from '../core/key-scopes.ts'
-import { sessionOfTeam } from '../stores/records/teams.ts'
+import { sessionOfTeam } from '../stores/members.ts'
 import { personOf, type Person } from '../stores/records/persons.ts'
 import { key, person, type CallerKind } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'

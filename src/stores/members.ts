@@ -80,6 +80,12 @@ export const memberByToken = async (queries: Queries, sessionId: string, text = 
   return member && proves(token, member) ? member : undefined
 }
 
+/** The session that a team belongs to, by its handle. */
+export const sessionOfTeam = async ({ query }: Queries, handle: string): Promise<string | undefined> => {
+  const [row] = await query<{ session_id: string }>('select session_id from participants where team_id = $1', [handle])
+  return row?.session_id
+}
+
 export const proves = ({ secret }: Token, { tokenHash }: Member) => sameText(tokenHash, sha256(secret))
 
 const memberOf = (row: MemberRow): Member => ({

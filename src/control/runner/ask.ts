@@ -6,12 +6,13 @@ import type { Context } from '../../operations/context.ts'
 import { refuse } from '../../core/errors.ts'
 import { storable, storableText } from '../../transcripts/storable.ts'
 import { insertRequest, requestById, type PermissionRequest } from '../../stores/control/permission-requests.ts'
+import { taskById } from '../../stores/control/tasks.ts'
 import { denyUnanswered, TOO_LATE } from '../permissions/decide.ts'
 import { appendAsked } from '../permissions/append-events.ts'
 import { op, runnerRoute, taskId } from '../schemas.ts'
-import { taskSubject, type LockedTask } from '../tasks/task-subject.ts'
+import { taskSubject } from '../tasks/task-subject.ts'
 import { taskTopic } from '../topics.ts'
-import { ownTask } from './events.ts'
+import { ownTask } from './own-task.ts'
 import { RUNNER, runnerId } from './schemas.ts'
 
 const LONGEST_S = 30
@@ -43,7 +44,7 @@ export const ask = op({
   output: z.object({ allow: z.boolean().optional(), message: z.string().nullable().optional(), waiting: z.literal(true).optional() }),
   refuses: ['conflict', 'forbidden'],
   async run(context, { runner_id, request_id, tool_name, text, input }) {
-    const { session, task }: LockedTask = await ownTask(context, runner_id)
+    const { session, task } = await ownTask(context, runner_id)
     const id = storableText(request_id)
     const known = await requestById(context.queries, session.id, id)
     if (known)
@@ -64,7 +65,7 @@ export const ask = op({
   async afterwards(context, answer, { task_id, request_id, timeout }) {
     if (answer.waiting === undefined) return answer
     const { services, call } = context
-    const session = await sessionOf(context, task_id)
+    const { sessionId: session } = (await taskById(services.database, task_id))!
     const find = async () => decidedOrLate(context, session, storableText(request_id))
     const decided = await holdFor(services, call, { topic: taskTopic(task_id), timeoutMs: timeout * 1_000, everyMs: () => LATE_MS }, find)
     return decided ? answerOf(decided) : answer
@@ -72,11 +73,6 @@ export const ask = op({
 })
 
 const LATE_MS = 1_000
-
-const sessionOf = async ({ services }: Context, task: string): Promise<string> => {
-  const [row] = await services.database.query<{ session_id: string }>('select session_id from tasks where id = $1', [task])
-  return row!.session_id
-}
 
 const decidedOrLate = async ({ services, call }: Context, session_id: string, id: string): Promise<PermissionRequest | undefined> => {
   const request = await requestById(services.database, session_id, id)

@@ -1,15 +1,13 @@
 // What an agent's CLI prints, as events of its task.
 import { z } from 'zod'
-import { AGENT_NAMES } from '../../core/agent-names.ts'
-import { refuse } from '../../core/errors.ts'
-import type { Context } from '../../operations/context.ts'
+import { agentName } from '../../core/agent-names.ts'
 import { TRACE_TYPES } from '../../../db/schema.ts'
 import { acknowledgeTasks } from '../../stores/control/handed-tasks.ts'
 import { op, runnerRoute, taskId } from '../schemas.ts'
 import { appendToTask, eventIdIn, type TaskEvent } from '../tasks/task-log.ts'
-import { taskSubject, type LockedTask } from '../tasks/task-subject.ts'
-import { RUNNER, runnerId, stillRunner } from './schemas.ts'
-import { valueIn } from '../../core/lookup.ts'
+import { taskSubject } from '../tasks/task-subject.ts'
+import { ownTask } from './own-task.ts'
+import { RUNNER, runnerId } from './schemas.ts'
 
 const MOST_EVENTS = 200
 const BODY_BYTES = 4 * 1024 * 1024
@@ -57,21 +55,4 @@ const eventFrom =
     content,
     toolName: tool_name,
     model,
-  })
-
-/** What an agent is called on the roster and in its trace. */
-export const agentName = (agenticTool: string | null): string => valueIn(AGENT_NAMES, agenticTool ?? '') ?? agenticTool ?? 'Agent'
-
-/** The task that a runner's call is about, which is running and is this runner's; 409 otherwise. */
-export const ownTask = async (context: Context, runnerId: string): Promise<LockedTask> => {
-  await stillRunner(context, runnerId)
-  const locked = context.locked as LockedTask
-  if (locked.task.runnerId !== runnerId || locked.task.status !== 'running') refuseEnded(locked)
-  return locked
-}
-
-export const refuseEnded = ({ task }: LockedTask): never =>
-  refuse('conflict', `This task is not this runner's any more: it is ${task.status}. End what works on it.`, {
-    task_id: task.id,
-    status: task.status,
   })

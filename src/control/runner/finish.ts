@@ -12,7 +12,7 @@ import { taskAnswer } from '../tasks/task-answer.ts'
 import { eventIdIn } from '../tasks/task-log.ts'
 import { taskSubject, type LockedTask } from '../tasks/task-subject.ts'
 import { gitState, RUNNER, runnerId, stillRunner } from './schemas.ts'
-import { refuseEnded } from './events.ts'
+import { refuseNotOwn } from './own-task.ts'
 
 const answer = z.string().max(1_000_000)
 
@@ -54,7 +54,7 @@ export const finish = op({
     const { session, task } = locked
     const said = storable(given)
     const hash = sha256(JSON.stringify(said))
-    if (task.runnerId !== runner_id) refuseEnded(locked)
+    if (task.runnerId !== runner_id) refuseNotOwn(locked)
     if (task.finish === hash) return { task: taskAnswer(task) }
     if (task.status !== 'running')
       refuse('conflict', `This task has ended before, as ${task.status}. What is said now changes nothing.`, { status: task.status })

@@ -1,6 +1,6 @@
 // The agent of a session, as the line below its title shows it.
 import type { AgentState, AgentView } from '../../../components/agents/agent-view.ts'
-import { agentName } from '../../control/runner/events.ts'
+import { agentName } from '../../core/agent-names.ts'
 import { isBypass } from '../../core/permission-modes.ts'
 import type { WatchedAgent } from '../../stores/control/watched.ts'
 import { dollars, usageWords } from './usage.ts'

@@ -1,7 +1,7 @@
 // The form by which a person prompts an agent: what it offers.
+import { agentName } from '../../core/agent-names.ts'
 import type { AgentChoice } from '../../../components/agents/agent-fields.tsx'
 import type { Mode, PromptBoxProps } from '../../../components/agents/prompt-box.tsx'
-import { agentName } from '../../control/runner/events.ts'
 import type { Runner } from '../../stores/control/runners.ts'
 import type { WatchedAgent } from '../../stores/control/watched.ts'
 

@@ -4,7 +4,7 @@ import { NewSessionFields } from '../../../components/agents/new-session-fields.
 import { WorktreesPage, type RunnerView, type WorktreeView } from '../../../components/agents/worktrees-page.tsx'
 import { ago } from '../../../components/parts/time.ts'
 import { createSession } from '../../control/sessions/create-session.ts'
-import { agentName } from '../../control/runner/events.ts'
+import { agentName } from '../../core/agent-names.ts'
 import { refuse, STATUS, type ErrorBody } from '../../core/errors.ts'
 import { personOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
