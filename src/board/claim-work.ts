@@ -43,14 +43,14 @@ export const claimWork = op({
     const board = await lockedBoard(context, session)
     const row = item_id === undefined ? await best(context, board, allow_overlap) : itemOn(board, item_id)
     if (!row) return { item: null, counts: countsOf(board) }
-    const now = withRow(board, await claimed(context, board, row, allow_overlap))
+    const now = withRow(board, await claim(context, board, row, allow_overlap))
     const [answer] = await wholeItems(context, now, [row.id])
     return { item: answer!, counts: countsOf(now) }
   },
 })
 
 // Claims the item for the caller, or renews the claim that it has. Returns the row as it is then.
-const claimed = async (context: Context, board: Board, row: BoardRow, allowOverlap: boolean): Promise<BoardRow> => {
+const claim = async (context: Context, board: Board, row: BoardRow, allowOverlap: boolean): Promise<BoardRow> => {
   const { teamId, teamName, session } = teamOf(context)
   const until = (at: string) => new Date(Date.parse(at) + context.services.config.CLAIM_LEASE * 1000).toISOString()
   if (row.status === 'claimed' && row.claimedTeamId === teamId)

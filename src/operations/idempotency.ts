@@ -51,7 +51,7 @@ const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 :
 type Use = Pick<Idempotency, 'operation' | 'bodyHash'>
 
 /** Refuses a key that was used for something else. */
-export const assertSameUse = (now: Use, before: Use) => {
+export const refuseOtherUse = (now: Use, before: Use) => {
   if (before.operation === now.operation && before.bodyHash === now.bodyHash) return
   const body = before.operation === now.operation ? ' with a different body' : ''
   const name = before.operation.slice(before.operation.indexOf('.') + 1)

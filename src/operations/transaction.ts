@@ -4,7 +4,7 @@ import { createContext, type Outcome, type Request } from './context.ts'
 import { notAuthenticated } from './not-authenticated.ts'
 import { derivedSecret, newSecret } from '../core/ids.ts'
 import { createEffects, type Effects } from './effects.ts'
-import { assertSameUse, isUnguarded, type IdempotencyKey } from './idempotency.ts'
+import { refuseOtherUse, isUnguarded, type IdempotencyKey } from './idempotency.ts'
 import { secretFrom, withCredential, withoutCredential } from './new-credentials.ts'
 import { isSessionSubject, type Subject } from './subject.ts'
 import { isCollision } from '../../db/errors.ts'
@@ -54,7 +54,7 @@ const writeOnce = async (tx: Queries, asked: Write, effects: Effects): Promise<O
   if (idempotency && isUnguarded(idempotency)) await lockText(tx, idempotency.keyHash)
   const before = idempotency && (await findAnswer(tx, idempotency))
   if (before) {
-    assertSameUse(idempotency, before)
+    refuseOtherUse(idempotency, before)
     return { ok: true, data: await withCredential(tx, asked, idempotency, before.answer), replayed: true }
   }
   const kind = operation.callers.find(({ kind }) => kind === caller.kind)

@@ -48,7 +48,7 @@ export const transferConvener = op({
     const next = teamByWord(present)(to)
     if (next && next.teamId === session.convenerTeamId) return refuse('conflict', `${next.teamName} is already the convener.`)
     const convener = teams.find(({ teamId }) => teamId === session.convenerTeamId)
-    if (context.caller.kind === 'team' && !isConvener(context, session)) await assertMayTakeOver(context, convener)
+    if (context.caller.kind === 'team' && !isConvener(context, session)) await refuseTakeOver(context, convener)
     if (!next) return refuse('not_found', 'No team with that handle or name is present. list_participants has both.', { field: 'to' })
     await setConvener(context.queries, session.id, next.teamId)
     const by = authorOf(context.caller).name
@@ -57,7 +57,7 @@ export const transferConvener = op({
   },
 })
 
-const assertMayTakeOver = async ({ services, queries }: Context, convener: Participant | undefined): Promise<void> => {
+const refuseTakeOver = async ({ services, queries }: Context, convener: Participant | undefined): Promise<void> => {
   // No convener yet: a person opened the session, and its teams joined while it was closed, to read.
   if (!convener || convener.leftAt) return
   const row = participantOf(services, convener, { convenerTeamId: convener.teamId })

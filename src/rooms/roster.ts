@@ -122,7 +122,7 @@ const addTeam = async (
       'conflict',
       `${MOST_TEAMS} teams have joined this session, which is the limit. Continue in a new one: create_session with resume_from.`,
     )
-  await assertNotElsewhere(context, session, requested)
+  await refuseElsewhere(context, session, requested)
   const invitationId = await joinByInvitation(context, session.id)
   if (invitationId === undefined) context.call.refuseTokenless?.()
   const name = unusedName(requested, teams, await peopleHere(context.queries, session.id))
@@ -148,7 +148,7 @@ const addTeam = async (
 
 const MOST_TEAMS = 1_000 // in all, with those that left: the roster is always read and sent whole
 
-const assertNotElsewhere = async ({ services, queries }: Context, session: Session, name: string) => {
+const refuseElsewhere = async ({ services, queries }: Context, session: Session, name: string) => {
   if (!services.config.ONE_SESSION_PER_TEAM) return
   await lockText(queries, nameKey(name)) // serialises joins to two sessions at once
   const elsewhere = await aroundElsewhere(queries, session.id, aroundSince(services))

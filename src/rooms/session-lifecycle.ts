@@ -121,7 +121,7 @@ export const changeMetadata = async (context: Context, session: Session, input: 
       .map((field) => [field, { from: session[field], to: next[field] }]),
   )
   if (Object.keys(changes).length === 0) return { ...next, updated_at: session.updatedAt, changed: false }
-  assertMinimumInterval(context, session)
+  refuseTooSoon(context, session)
   const updated_at = await setMetadata(context.queries, session.id, next)
   await context.append(session.id, { event: 'session_metadata_updated', by: authorOf(context.caller).name, changes, reason: input.reason })
   return { ...next, updated_at, changed: true }
@@ -131,7 +131,7 @@ export const changeMetadata = async (context: Context, session: Session, input: 
 const changed = (requested: string | undefined, current: string) =>
   requested === undefined || withLf(requested) === withLf(current) ? current : requested
 
-const assertMinimumInterval = ({ services: { config, clock } }: Context, { createdAt, updatedAt }: Session) => {
+const refuseTooSoon = ({ services: { config, clock } }: Context, { createdAt, updatedAt }: Session) => {
   if (config.METADATA_MIN_INTERVAL === 0 || updatedAt === createdAt) return
   const ago = Math.max(0, clock.now() - Date.parse(updatedAt)) / 1000 // the database rounds up to a millisecond that may not have come yet
   const retry_after = Math.ceil(config.METADATA_MIN_INTERVAL - ago)

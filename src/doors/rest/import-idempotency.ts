@@ -3,7 +3,7 @@ import { refuse } from '../../core/errors.ts'
 import { parseToken, sha256 } from '../../core/ids.ts'
 import type { HashedBody } from '../../import/source.ts'
 import type { ImportReport } from '../../import/transcript.ts'
-import { assertSameUse } from '../../operations/idempotency.ts'
+import { refuseOtherUse } from '../../operations/idempotency.ts'
 import type { Services } from '../../process/services.ts'
 import { findAnswer, saveFirstAnswer, type SavedAnswer } from '../../stores/idempotency.ts'
 import { actorOf } from '../http/cookies.ts'
@@ -56,7 +56,7 @@ export const keepAnswer = async (
 
 // Its fields in the order of the first answer: jsonb reorders them.
 const sameReport = (before: SavedAnswer, bodyHash: string): ImportReport => {
-  assertSameUse({ operation: OPERATION, bodyHash }, before)
+  refuseOtherUse({ operation: OPERATION, bodyHash }, before)
   const { session_id, source, turns, events, added, skipped, skipped_count } = before.answer as unknown as ImportReport
   return { session_id, source, turns, events, added, skipped, skipped_count }
 }

@@ -71,12 +71,12 @@ export const submitInterrupt = async (c: Http, site: Site): Promise<Response> =>
   assertActor(c, site)
   const session_id = c.req.param('id')!
   const { task } = valuesOf(await formOf(c))
-  if (task !== undefined) await assertRuns(site, session_id, wholeNumber('task', task))
+  if (task !== undefined) await refuseUnlessRunning(site, session_id, wholeNumber('task', task))
   return act(c, site, interruptSession, { session_id })
 }
 
 // Since the page showed its button the task may have ended: what runs by now is another one, which nobody meant to stop.
-const assertRuns = async ({ services: { database } }: Site, sessionId: string, sequence: number): Promise<void> => {
+const refuseUnlessRunning = async ({ services: { database } }: Site, sessionId: string, sequence: number): Promise<void> => {
   const { id } = await existingSession(database, sessionId)
   const task = await taskAt(database, id, sequence)
   if (task?.status !== 'running') refuse('conflict', 'This task does not run any more, so nothing was interrupted.')

@@ -46,7 +46,7 @@ export const propose = async (
   const said = await data(session.id)
   const source = await sourceOf(queries, session.id, origin)
   await expireOverdue(context, session.id)
-  const replaces = origin.replaces === undefined ? null : await replaced(context, session.id, origin.replaces)
+  const replaces = origin.replaces === undefined ? null : await cancelReplaced(context, session.id, origin.replaces)
   await refuseAnother(context, session.id, type, said.title)
   const values = {
     id: uuid7(),
@@ -84,7 +84,7 @@ export const refuseAnother = async (context: Context, sessionId: string, type: P
 }
 
 // Checks the proposal that this one replaces, and cancels it if it is still pending. Returns its id.
-const replaced = async (context: Context, sessionId: string, id: string): Promise<string> => {
+const cancelReplaced = async (context: Context, sessionId: string, id: string): Promise<string> => {
   const { queries } = context
   const before = isUuid(id) ? await proposalById(queries, id) : undefined
   if (!before || before.sessionId !== sessionId || !owns(context, before))

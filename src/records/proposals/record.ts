@@ -11,7 +11,7 @@ import { actionItemOf, decisionOf } from '../record-answer.ts'
 import { inMeeting } from './proposal-answer.ts'
 
 /** Makes the record of a proposal that has just been approved. */
-export const madeRecord = async (context: Context, session: Session, proposal: Proposal) =>
+export const makeRecord = async (context: Context, session: Session, proposal: Proposal) =>
   proposal.type === 'action' ? actionItem(context, session, proposal) : decision(context, session, proposal)
 
 const actionItem = async ({ queries }: Context, session: Session, proposal: Proposal) => {

@@ -16,7 +16,7 @@ import { edited } from './edits.ts'
 import { anyEdits } from './fields.ts'
 import { lockedFor, refuseBecome } from './locked.ts'
 import { inMeeting, proposalOf, proposalRow } from './proposal-answer.ts'
-import { madeRecord } from './record.ts'
+import { makeRecord } from './record.ts'
 import { appendOutcome } from './append-events.ts'
 
 /** Only a signed-in person; teams and keys get 403. Approved, it becomes a record in the same transaction, with `edits` (only what changes,
@@ -57,7 +57,7 @@ const approve = async (context: Context, session: Session, before: Proposal, edi
   const changed = fields.length > 0 ? { data, edited: fields } : {}
   const proposal = await resolveProposal(queries, before, { status: 'approved', by, feedback, recordId: uuid7(), ...changed })
   if (!proposal) return refuseBecome(context, before.id)
-  const record = await madeRecord(context, session, proposal)
+  const record = await makeRecord(context, session, proposal)
   await rememberPersons(queries, [by, proposal.proposedBy, data.owner, data.decided_by])
   const outcome = { by: by.name, record_id: proposal.recordId, edited: fields, feedback: proposal.feedback }
   await appendOutcome(context, 'proposal_approved', proposal, outcome)

@@ -7,7 +7,7 @@ import type { Appended, Draft } from '../../log/append.ts'
 import { person } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
 import { notifyPeople } from '../../notices/notify-people.ts'
-import { assertSameUse } from '../../operations/idempotency.ts'
+import { refuseOtherUse } from '../../operations/idempotency.ts'
 import { eventById, type Event } from '../../stores/events.ts'
 import { findAnswer } from '../../stores/idempotency.ts'
 import { isPresent } from '../../stores/members.ts'
@@ -59,13 +59,13 @@ export const postMessage = op({
       addressed = await checkedAddressees(context, speaker, input)
     } catch (refusal) {
       const earlier = await earlierAnswer(context, input.session_id, speaker.teamId)
-      if (earlier) return replayed(context, input, earlier)
+      if (earlier) return replayOf(context, input, earlier)
       throw refusal
     }
     const queued = performance.now()
     const answer = await services.groupCommit.post(draftOf(context, speaker, input, addressed))
     services.metrics.postSeconds.observe(secondsSince(queued))
-    return answered(context, input, speaker, answer)
+    return answerOf(context, input, speaker, answer)
   },
 })
 
@@ -144,7 +144,7 @@ const draftOf = (
   idempotency,
 })
 
-const answered = async (context: Context, input: PostInput, { holder }: Speaker, answer: Appended): Promise<PostAnswer> => {
+const answerOf = async (context: Context, input: PostInput, { holder }: Speaker, answer: Appended): Promise<PostAnswer> => {
   const { session_id: sessionId, expected_cursor } = input
   switch (answer.outcome) {
     case 'unauthorized':
@@ -156,7 +156,7 @@ const answered = async (context: Context, input: PostInput, { holder }: Speaker,
     case 'unread':
       return refuseUnread(context, { sessionId, holder, cursor: expected_cursor!, lastSequence: answer.lastSequence })
     case 'replayed':
-      return replayed(context, input, answer)
+      return replayOf(context, input, answer)
     case 'appended': {
       const { id: message_id, sequence: cursor, at, to } = answer.event
       const missed = missedBefore(context, input, cursor) // at once: what a team missed is asked for its posts in their order (log/missed.ts)
@@ -185,12 +185,12 @@ const notifyOfQuestion = async ({ queries }: Context, { id: about, to_people, ex
   if (to_people && expects_reply) await notifyPeople(queries, [{ kind: 'question', sessionId, about }])
 }
 
-const replayed = async (
+const replayOf = async (
   context: Context,
   input: PostInput,
   earlier: { operation: string; bodyHash: string; answer: unknown },
 ): Promise<PostAnswer> => {
-  assertSameUse(context.idempotency!, earlier)
+  refuseOtherUse(context.idempotency!, earlier)
   context.replayed()
   const posted = earlier.answer as PostAnswer
   const event = await eventById(context.queries, input.session_id, posted.message_id)
