@@ -9,12 +9,12 @@ export type Content = Record<string, unknown>
 
 export const textOf = (type: string, content: Content, toolName: string | null): string => {
   if (typeof content.text === 'string') return content.text
-  if (type === 'tool_call') return callText(toolName, content.arguments)
+  if (type === 'tool_call') return callWithArguments(toolName, content.arguments)
   if (type === 'system') return systemText(content)
   return Object.keys(content).length === 0 ? '' : JSON.stringify(content)
 }
 
-const callText = (name: string | null, given: unknown) => {
+const callWithArguments = (name: string | null, given: unknown) => {
   const named = typeof given === 'object' && given !== null && !Array.isArray(given)
   const list = named
     ? Object.entries(given).map(([key, value]) => `${key}=${JSON.stringify(value)}`)

@@ -13,7 +13,7 @@ const SCANNED = 16 * 1024 // characters of a text that are searched for a place 
 /** `quoted`: the line with which the operation quotes the event to agents. */
 export const searchLine = (event: Event, type: EventType, quoted: string, terms: string[], kinds: EventKinds): string => {
   const { arguments: given, text = event.text } = (event.content ?? {}) as Record<string, unknown>
-  if (type === 'tool_call' && text === undefined) return callLine(event, given, terms)
+  if (type === 'tool_call' && text === undefined) return foundCallLine(event, given, terms)
   if (type === 'system' && text === undefined) return excerpt(eventWithDetails(kinds, event), terms).text
   if (!MARKDOWN.has(type) && type !== 'system') return quoted
   const plain = toPlainText(asText(text).slice(0, SCANNED)) // before the text becomes one line: a code fence is recognised by the line that it has to itself
@@ -21,7 +21,7 @@ export const searchLine = (event: Event, type: EventType, quoted: string, terms:
 }
 
 // A call as the trace page shows it, and the arguments in which the terms stand.
-const callLine = ({ tool_name }: Event, given: unknown, terms: string[]): string => {
+const foundCallLine = ({ tool_name }: Event, given: unknown, terms: string[]): string => {
   const main = mainArgument(given)
   const others = Object.values(Object(given) as object).map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
   const found = holds(main, terms) ? [] : others.filter((value) => value !== main && holds(value, terms))
