@@ -22,6 +22,7 @@ export const namedSession = (caller: Caller, given: string): string => (given ==
 export const namedSubject = ({ session_id }: { session_id: string }, caller: Caller): SessionSubject =>
   sessionSubject(namedSession(caller, session_id))
 
+/** Whether the caller may know of this session: everybody but an agent, which reaches its own and those below it. */
 export const mayReach = async ({ caller, queries }: Context, sessionId: string): Promise<boolean> => {
   const own = ownSession(caller)
   return own === undefined || own === sessionId || (isUuid(sessionId) && (await isBelow(queries, own, sessionId)))

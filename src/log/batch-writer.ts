@@ -26,6 +26,8 @@ const TOO_LATE: Outcome = { outcome: 'failed', error: new DatabaseTimeout() }
 /** Whether the post's caller has had a time-out as its answer: the post must not be sent any more. */
 export const isLate = ({ since }: Post): boolean => performance.now() - since > ANSWER_WITHIN_MS
 
+/** Writes batches of posts, and says of each what became of it. Of `again` and `held` nothing is written; of `failed` while the database is
+ *  away nobody knows. */
 export class BatchWriter {
   readonly heads = new LogHeads()
 

@@ -23,6 +23,7 @@ interface Run {
   end: number
 }
 
+/** One of a process: whatever it does not know for sure it counts in the database, so that a number that it says holds across instances. */
 export class Missed {
   #latest = new LRUCache<string, Latest>({ max: TEAMS_KEPT })
   #runs = new LRUCache<string, Run>({ max: SESSIONS_KEPT })

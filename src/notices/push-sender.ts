@@ -17,6 +17,8 @@ interface Rules {
 
 const lookupAll = async (name: string) => (await systemLookup(name, { all: true })).map(({ address }) => address)
 
+/** A sender that connects to public addresses alone, and to those that it has judged. Throws EndpointRefused for an endpoint that it does
+ *  not send to. */
 export const createPushSender = ({ lookup = lookupAll, isAllowed = isPublicAddress, ca }: Rules = {}): PushSender => {
   const check = async (endpoint: string, signal: AbortSignal): Promise<string[]> => {
     const { protocol, hostname } = new URL(endpoint)

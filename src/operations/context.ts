@@ -68,6 +68,7 @@ export interface Request {
 
 export type Outcome = { ok: true; data: Record<string, unknown>; replayed: boolean } | { ok: false; error: ErrorBody }
 
+/** What an operation is given. Without `more` it may only read: whatever writes throws. */
 export const createContext = ({ services, call, caller }: Request, more: Partial<Context>): Context => ({
   services,
   caller,

@@ -145,6 +145,7 @@ const identified = <Op extends Operation<never, any, any>>(toolset: string, oper
 
 const ofSession = ({ session_id }: { session_id: string }) => sessionSubject(session_id)
 
+/** Which keys may come with a call of this operation, as its caller or beside another credential. */
 export const keyRowOf = ({ keyRow, effect }: Pick<Operation<never>, 'keyRow' | 'effect'>): KeyRow =>
   keyRow ?? (effect === 'read' ? OPENS.beside_read : OPENS.beside_write)
 

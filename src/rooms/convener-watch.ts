@@ -7,6 +7,7 @@ import { goneBefore } from './convener.ts'
 
 const EVERY_MS = 30_000
 
+/** Looks every half minute; each absence is told once, by whichever instance finds it. */
 export const convenerWatch = (services: Services): Job => ({
   name: 'convener-watch',
   everyMs: EVERY_MS,

@@ -3,6 +3,7 @@ import { refuse } from '../core/errors.ts'
 import type { Context } from '../operations/context.ts'
 import type { Session } from '../stores/sessions.ts'
 
+/** Whether the caller is the team that convenes this session: no person or key ever is. */
 export const isConvener = ({ caller }: Context, session: Session) =>
   caller.kind === 'team' && caller.member.teamId === session.convenerTeamId
 

@@ -10,6 +10,7 @@ const GRAIN_MS = 500 // events that a session writes within so long share a mark
 const MOST_MARKS = 100 // of one session
 const FRESH_MS = 50 // for so long the answer is cached: a large backlog takes a moment to look through
 
+/** Never says less than what this process knows to wait. What it was not notified of, a comparison adds (comparison.ts). */
 export class IndexLag {
   #waiting = new Map<string, Mark[]>() // by session, the oldest first
   #cached = { seconds: 0, at: -Infinity }

@@ -10,6 +10,7 @@ const LONGEST_REST_MS = 250 // within a batch, whose transaction may take a minu
 const STILL_SEARCHED_MS = 200 // after a search, since whoever made one often makes the next
 const SHORTEST_S = 0.01 // that a rate is measured over
 
+/** One for an index: `begin` each batch with it, and `giveWay` between its pieces. It slows the index down and never stops it. */
 export class Pace {
   #searches = 0 // under way
   #answeredAt = -Infinity

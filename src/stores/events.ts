@@ -145,6 +145,7 @@ export const pageOf = (events: Event[]): Page => {
 
 const sizeOf = ({ content, ...rest }: Event) => Buffer.byteLength(JSON.stringify(content ?? rest))
 
+/** A row as every door shows it; of a system event what it says stands beside id and time, not in `content`. */
 export const eventOf = (row: EventRow): Event => {
   const { id, sequence, type, at, to_team_ids: to } = row
   if (type === 'system') {

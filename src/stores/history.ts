@@ -124,6 +124,7 @@ export const eventGroupsAmong = async ({ query }: Queries, events: string, param
   return runs.sort((a, b) => (a.session_id === b.session_id ? a.turn - b.turn || a.first - b.first : a.session_id < b.session_id ? -1 : 1))
 }
 
+/** The runs of these turns, as far as the log goes, indexed or not. */
 export const eventGroupsOf = (queries: Queries, wanted: TurnPosition[]): Promise<EventGroup[]> =>
   eventGroupsAmong(queries, WITHIN, [JSON.stringify(wanted)])
 

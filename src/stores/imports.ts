@@ -35,6 +35,7 @@ export const sessionOfEvent = async ({ query }: Queries, id: string): Promise<st
   return row?.session_id
 }
 
+/** Says of these events whether each ends its turn: what a transcript shows only once it goes on. */
 export const setTerminal = async ({ query }: Queries, sessionId: string, ids: string[], terminal: boolean): Promise<void> =>
   void (await query('update events set terminal = nullif($3, false) where session_id = $1 and id = any($2::uuid[])', [
     sessionId,

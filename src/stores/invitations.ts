@@ -35,6 +35,7 @@ export const invitationBy = async ({ db }: Queries, { handle, secret }: Token): 
 
 const GOOD = 'revoked_at is null and expires_at > clock_timestamp() and joined < joins'
 
+/** Whether a team could join by it now: it is neither revoked, nor over, nor used up. */
 export const isGoodInvitation = async ({ query }: Queries, id: string): Promise<boolean> =>
   (await query(`select 1 from invitations where id = $1 and ${GOOD}`, [id])).length > 0
 

@@ -87,6 +87,7 @@ export const revokeKeys = async ({ db }: Queries, ids: string[]): Promise<void> 
     .set({ revokedAt: sql`coalesce(${keys.revokedAt}, clock_timestamp())` })
     .where(isAmong(keys.id, ids)))
 
+/** Whether the key is not revoked. One that belongs to an archived session was revoked with it. */
 export const isGoodKey = async ({ query }: Queries, id: string): Promise<boolean> =>
   (await query('select 1 from keys where id = $1 and revoked_at is null', [id])).length > 0
 

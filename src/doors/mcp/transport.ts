@@ -11,6 +11,7 @@ interface OpenRequest<Caller> {
   answer(message: JSONRPCMessage): void
 }
 
+/** Keeps the requests of all callers apart: each is answered to whoever asked it, under the id that the caller gave it. */
 export class RequestTransport<Caller> implements Transport {
   onmessage?: NonNullable<Transport['onmessage']>
   onclose?: () => void

@@ -17,6 +17,7 @@ import { programPath, type ClientProgram } from './client-package.ts'
 import { bodyText, json, parseJson, type Env } from '../http/http.ts'
 import { baseUrl } from '../http/origin.ts'
 
+/** 403 without `secret`, which stands in the lock file. `program`: `parley`, to whose address the answer about a key leads. */
 export const commandRoutes = (services: Services, secret: string, program: ClientProgram | undefined) =>
   new Hono<Env>()
     .use('/commands/*', async (c, next) => {

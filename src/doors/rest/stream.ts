@@ -14,6 +14,8 @@ import { whileReadable } from '../http/revocable-stream.ts'
 
 const PING_MS = 15_000
 
+/** Sends each event once and in order. Ends with `closed` once a closed session has been sent whole, with `bye` when the server stops, and
+ *  when what the reader came with ends. */
 export const streamRoute = (services: Services) =>
   new Hono<Env>().get(PATH, streamSession(services)).all(PATH, () => methodNotAllowed(['GET']))
 

@@ -19,6 +19,7 @@ import { refuseUnknown } from '../http/query.ts'
 import { refuseForm } from './routes.ts'
 import { answeredBefore, keepAnswer, importKeyOf } from './import-idempotency.ts'
 
+/** Answers when all is written. A transcript that is sent again adds what is new in it alone. */
 export const traceRoutes = (services: Services) =>
   new Hono<Env>().post(PATH, importTrace(services)).all(PATH, () => methodNotAllowed(['POST']))
 

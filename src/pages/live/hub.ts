@@ -30,6 +30,8 @@ const PAGES_CACHED = 8
 /** A page of rows for a viewer that lags, and the position that it leads to. */
 type CatchUpPage = FeedPosition & { bytes: Bytes }
 
+/** Every viewer gets all rows of the conversation, in order and once: those after the position that it names when it enters. Lives from
+ *  `open` until its last viewer leaves. */
 export class Hub {
   /** The sequence, and the document's version, up to which rows were sent. */
   cursor = 0

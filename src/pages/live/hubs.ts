@@ -14,6 +14,7 @@ const SWEEP_EVERY_MS = 1_000
 
 export type Hubs = ReturnType<typeof createHubs>
 
+/** The hubs of one process: at most one for a session, and none without viewers. */
 export const createHubs = ({ services, eventKinds: kinds, waiting }: Pick<Site, 'services' | 'eventKinds' | 'waiting'>) => {
   const opening = new Map<string, Promise<Hub>>()
   const open = new Map<string, Hub>()

@@ -18,6 +18,7 @@ const OF_SIDES = /^(?:work|proposal|record)_/
 /** Does this event change the board or the records of its session? */
 export const changesSides = ({ type, event }: Event): boolean => type === 'system' && OF_SIDES.test(String(event))
 
+/** After `open`, `changes` has the fragments that differ from what was sent last, and counts them as sent. */
 export class LiveState {
   teams: RosterRow[] = []
   #row!: SessionWithDoc

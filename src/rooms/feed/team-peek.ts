@@ -22,6 +22,7 @@ export interface PeekOptions {
   timeoutMs: number
 }
 
+/** From when it is made until `run` ends the team counts as asleep. Many peeks of one team may be held at once. */
 export class TeamPeek {
   #sleep: Sleep
   #letGo: (() => void) | undefined

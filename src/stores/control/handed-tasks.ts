@@ -90,6 +90,7 @@ export const acknowledgeTasks = async ({ query }: Queries, runnerId: string, ids
     ])
 }
 
+/** How many tasks this runner has been handed that have not ended. */
 export const runningOn = async ({ query }: Queries, runnerId: string): Promise<number> =>
   (await query<{ count: number }>(`select count(*)::int as count from tasks where runner_id = $1 and status = 'running'`, [runnerId]))[0]!
     .count
