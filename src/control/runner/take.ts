@@ -121,12 +121,12 @@ const findWork = async (context: Context, id: string): Promise<Answer | 'interru
     await handOut(tx, id, runner.parallel - (await runningOn(tx, id)))
     const all = await handedOut(tx, id)
     if (all.length > 0) await renewLease(tx, id) // it is there: its call has been held since it was last seen
-    const allowed = all.filter((task) => mayRun(runner, task))
+    const allowed = Map.groupBy(all, (task) => mayRun(runner, task))
     const interrupts = (await interruptOrders(tx, id)).map(({ task_id }) => interrupt(task_id))
     const worktrees = (await worktreeOrders(tx, id)).map((wanted) => ({ ...wanted, order: 'worktree' as const }))
     const tasks: Answer['tasks'] = []
-    for (const one of allowed) tasks.push(await withKey(context, tx, one))
-    const forbidden = all.filter((task) => !mayRun(runner, task))
+    for (const one of allowed.get(true) ?? []) tasks.push(await withKey(context, tx, one))
+    const forbidden = allowed.get(false) ?? []
     return { tasks, orders: [...interrupts, ...worktrees], forbidden, interrupting: await isInterrupting(tx, id) }
   })
   for (const { task } of forbidden)
