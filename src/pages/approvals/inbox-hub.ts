@@ -36,38 +36,94 @@ interface Group {
   shown: Record<string, string> | undefined
 }
 
-export type InboxHub = ReturnType<typeof createInboxHub>
-
 /** One for each process. It reads nothing while no inbox is open. */
-export const createInboxHub = (services: Services, waiting: Waiting) => {
-  const pages = new Map<Controller, Page>()
-  let sent = '' // what waits, as all pages know it
-  const groups = new Map<string, Group>()
-  let sentAt = 0
-  let following = false
-  const reading = createFailuresInARow(services.log, 'reading the inbox failed; retrying', 'the inbox is read again')
+export class InboxHub {
+  #pages = new Map<Controller, Page>()
+  #groups = new Map<string, Group>()
+  #sent = '' // what waits, as all pages know it
+  #sentAt = 0
+  #following = false
+  #reading: ReturnType<typeof createFailuresInARow>
 
-  const leave = (page: Controller) => {
-    const left = pages.get(page)
-    if (!left || !pages.delete(page)) return
+  constructor(
+    readonly services: Services,
+    readonly waiting: Waiting,
+  ) {
+    this.#reading = createFailuresInARow(services.log, 'reading the inbox failed; retrying', 'the inbox is read again')
+  }
+
+  /** The stream of a page that opens. `onEnd` is called once, when it is over. */
+  open(reader: Reader, onEnd: () => void): ReadableStream<Bytes> {
+    let mine: Controller
+    return new ReadableStream<Bytes>(
+      {
+        start: (controller) => this.#enter((mine = controller), reader, onEnd),
+        cancel: () => this.#leave(mine),
+      },
+      nothingAhead(),
+    )
+  }
+
+  #enter(page: Controller, reader: Reader, onEnd: () => void) {
+    const key = JSON.stringify([reader.person ?? null, reader.meeting ?? null])
+    const group = this.#groups.get(key) ?? { key, reader, pages: new Set(), shown: undefined }
+    this.#groups.set(key, group)
+    group.pages.add(page)
+    this.#pages.set(page, { group, onEnd })
+    page.enqueue(hello())
+    if (this.#sent !== '') page.enqueue(namedEvent('waiting', this.#sent))
+    if (group.shown) page.enqueue(namedEvent('html', Object.values(group.shown).join('')))
+    if (!this.#following) void this.#follow()
+  }
+
+  #leave(page: Controller) {
+    const left = this.#pages.get(page)
+    if (!left || !this.#pages.delete(page)) return
     left.group.pages.delete(page)
-    if (left.group.pages.size === 0) groups.delete(left.group.key)
+    if (left.group.pages.size === 0) this.#groups.delete(left.group.key)
     left.onEnd()
   }
-  const send = (bytes: Bytes, to: Iterable<Controller> = pages.keys()) => {
-    sentAt = performance.now()
-    for (const controller of to) if (!handOver(controller, bytes, services)) leave(controller)
+
+  #send(bytes: Bytes, to: Iterable<Controller> = this.#pages.keys()) {
+    this.#sentAt = performance.now()
+    for (const controller of to) if (!handOver(controller, bytes, this.services)) this.#leave(controller)
   }
 
-  /** Reads what waits, and sends what changed. True while an agent waits for permission, whose seconds are counted down. */
-  const refresh = async (): Promise<boolean> => {
-    const { database, config, clock, wakes } = services
+  async #follow() {
+    this.#following = true
+    const { stopping, waiters } = this.services
+    while (this.#pages.size > 0 && !stopping.aborted) {
+      const waiter = waiters.subscribe(INBOX) // before looking, so that nothing lands unseen in between
+      let next = EVERY_MS
+      try {
+        if (await this.#refresh()) next = COUNTING_MS
+        this.#reading.worked()
+        if (performance.now() - this.#sentAt > PING_MS) this.#send(PING)
+      } catch (error) {
+        this.#reading.failed(error)
+      }
+      const timer = setTimeout(() => waiter.wake(), next)
+      await waiter.woken()
+      clearTimeout(timer)
+      waiter.unsubscribe()
+    }
+    this.#following = false
+    this.#sent = ''
+    for (const page of this.#pages.keys()) {
+      page.close()
+      this.#leave(page)
+    }
+  }
+
+  // Reads what waits, and sends what changed. True while an agent waits for permission, whose seconds are counted down.
+  async #refresh(): Promise<boolean> {
+    const { database, config, clock, wakes } = this.services
     const [proposals, named, needy, today] = await Promise.all([
       waitingProposals(database, MOST_WAITING),
       waitingRequests(database, config.PERMISSION_WAIT, MOST_WAITING),
       readNeedy(database, wakes.perHour()),
       decidedSince(database, todaysBegin(clock.now())),
-      waiting.read(),
+      this.waiting.read(),
     ])
     const requests = (await requestsOf(database, named)).map((request) => permissionView(request, config.PERMISSION_WAIT))
     const fragments = inboxFragments({ proposals, requests, today, now: clock.now() })
@@ -75,88 +131,38 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
       proposals: proposals.map(({ id, session_id }) => [id, session_id]),
       requests: named.map(({ id, session_id }) => [cardAnchor(id), session_id, id]),
     })
-    if (now !== sent) send(namedEvent('waiting', (sent = now)))
-    const own = ownParts(needy)
-    for (const group of groups.values()) show(group, { ...fragments, ...own(group.reader) })
+    if (now !== this.#sent) this.#send(namedEvent('waiting', (this.#sent = now)))
+    const own = this.#ownParts(needy)
+    for (const group of this.#groups.values()) this.#show(group, { ...fragments, ...own(group.reader) })
     return requests.length > 0
   }
 
   // Readers may name any session: what is the same for many, mostly nothing, is rendered once.
-  const ownParts = (sessions: NeedyView[]) => {
+  #ownParts(sessions: NeedyView[]) {
     const rendered = new Map<string, Record<string, string>>()
     return (reader: Reader): Record<string, string> => {
-      const read = partsOf(reader, sessions)
+      const read = this.#partsOf(reader, sessions)
       const key = JSON.stringify([
         read.asked.map(({ session, sequence }) => [session.id, sequence]),
         read.needy.map(({ id }) => id),
         read.count,
       ])
-      const parts = rendered.get(key) ?? readersFragments({ ...read, now: services.clock.now() })
+      const parts = rendered.get(key) ?? readersFragments({ ...read, now: this.services.clock.now() })
       rendered.set(key, parts)
       return parts
     }
   }
 
-  const partsOf = ({ person, meeting }: Reader, sessions: NeedyView[]) => {
+  #partsOf({ person, meeting }: Reader, sessions: NeedyView[]) {
     const isHere = (id: string) => meeting === undefined || id === meeting
-    const asked = waiting.askedOf(person).filter(({ session }) => isHere(session.id))
-    return { asked, needy: sessions.filter(({ id }) => isHere(id)), count: waiting.countFor(person) }
+    const asked = this.waiting.askedOf(person).filter(({ session }) => isHere(session.id))
+    return { asked, needy: sessions.filter(({ id }) => isHere(id)), count: this.waiting.countFor(person) }
   }
 
-  const show = (group: Group, now: Record<string, string>) => {
+  #show(group: Group, now: Record<string, string>) {
     const before = group.shown ?? {}
     group.shown = now
     const changed = Object.keys(now).filter((name) => now[name] !== before[name])
-    if (changed.length > 0) send(namedEvent('html', changed.map((name) => now[name]).join('')), group.pages)
-  }
-
-  const follow = async () => {
-    following = true
-    while (pages.size > 0 && !services.stopping.aborted) {
-      const waiter = services.waiters.subscribe(INBOX) // before looking, so that nothing lands unseen in between
-      let next = EVERY_MS
-      try {
-        if (await refresh()) next = COUNTING_MS
-        reading.worked()
-        if (performance.now() - sentAt > PING_MS) send(PING)
-      } catch (error) {
-        reading.failed(error)
-      }
-      const timer = setTimeout(() => waiter.wake(), next)
-      await waiter.woken()
-      clearTimeout(timer)
-      waiter.unsubscribe()
-    }
-    following = false
-    sent = ''
-    for (const page of pages.keys()) {
-      page.close()
-      leave(page)
-    }
-  }
-
-  return {
-    /** The stream of a page that opens. `onEnd` is called once, when it is over. */
-    open(reader: Reader, onEnd: () => void): ReadableStream<Bytes> {
-      const key = JSON.stringify([reader.person ?? null, reader.meeting ?? null])
-      let mine: Controller
-      return new ReadableStream<Bytes>(
-        {
-          start(controller) {
-            mine = controller
-            const group = groups.get(key) ?? { key, reader, pages: new Set(), shown: undefined }
-            groups.set(key, group)
-            group.pages.add(controller)
-            pages.set(controller, { group, onEnd })
-            controller.enqueue(hello())
-            if (sent !== '') controller.enqueue(namedEvent('waiting', sent))
-            if (group.shown) controller.enqueue(namedEvent('html', Object.values(group.shown).join('')))
-            if (!following) void follow()
-          },
-          cancel: () => leave(mine),
-        },
-        nothingAhead(),
-      )
-    },
+    if (changed.length > 0) this.#send(namedEvent('html', changed.map((name) => now[name]).join('')), group.pages)
   }
 }

@@ -16,11 +16,11 @@ import { requestsOf } from '../../stores/control/watched.ts'
 import { proposalsByIds } from '../../stores/records/proposal-list.ts'
 import { htmlResponse, type Site } from '../respond.tsx'
 import { proposalViews } from './card-view.ts'
-import { createInboxHub, type InboxHub } from './inbox-hub.ts'
+import { InboxHub } from './inbox-hub.ts'
 import { askedFor, groupsOf } from './inbox-waiting.ts'
 
 export const inboxRoutes = (site: Site) => {
-  const hub = createInboxHub(site.services, site.waiting)
+  const hub = new InboxHub(site.services, site.waiting)
   const app = new Hono<Env>()
   app.get('/approvals/live', readersOnly(site), (c) => stream(c, site, hub))
   app.get('/approvals/cards', readersOnly(site), (c) => cards(c, site))
