@@ -100,12 +100,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
   }
   const pushIdentity = () => ({ keys: settings.get('push_keys')!, contact: contactFor(base()) })
   const keys = () => keysInForce({ config, setting: settings.get })
-  const needs = async () =>
-    (await needsOfSessions(database, wakes.perHour(), NEWEST_NEEDS)).map(({ sessionId, reason, since }) => ({
-      kind: reason,
-      sessionId,
-      about: since,
-    }))
+  const needs = () => newestNeeds(database, wakes.perHour())
   const courier = pushSender && createCourier({ database, needs, config, log, metrics, pushSender, pushIdentity, keys, base })
 
   const services = {
@@ -146,16 +141,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
     sharedBy: async (link: Token) => openedBy(link, await withinDeadline(shareOf(link.handle))),
     /** Who is signed in, and which keys are good. */
     credentials,
-    /** Ends credentials. `end` marks them and returns their topics: these move here after the commit, and at other instances with it. */
-    async endCredentials(end: (tx: Queries) => Promise<Topic[]>) {
-      const now = Date.now()
-      const topics = await database.transaction(async (tx) => {
-        const ended = await end(tx)
-        await notifier?.topicsMoved(tx, ended, now)
-        return ended
-      })
-      for (const topic of topics) publisher.onMoved(topic, now)
-    },
+    endCredentials: credentialsEnder(database, notifier, publisher),
     setting: settings.get,
     changeSetting: settings.change,
     pushSender,
@@ -200,6 +186,24 @@ export const createServices = async (database: Database, config: Config, log: Lo
   const stopBackground = startBackground(jobs, log, options.intervals)
   return services
 }
+
+const newestNeeds = async (database: Database, wakesPerHour: number) => {
+  const needs = await needsOfSessions(database, wakesPerHour, NEWEST_NEEDS)
+  return needs.map(({ sessionId, reason, since }) => ({ kind: reason, sessionId, about: since }))
+}
+
+/** Ends credentials. `end` marks them and returns their topics: these move here after the commit, and at other instances with it. */
+const credentialsEnder =
+  (database: Database, notifier: Notifier | undefined, { onMoved }: Publisher) =>
+  async (end: (tx: Queries) => Promise<Topic[]>): Promise<void> => {
+    const now = Date.now()
+    const topics = await database.transaction(async (tx) => {
+      const ended = await end(tx)
+      await notifier?.topicsMoved(tx, ended, now)
+      return ended
+    })
+    for (const topic of topics) onMoved(topic, now)
+  }
 
 interface Peers {
   presence: Presence
