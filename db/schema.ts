@@ -15,6 +15,8 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core'
+import { AUTHORS } from '../src/core/events/event-types.ts'
+import { PERMISSION_MODES } from '../src/core/permission-modes.ts'
 
 // Times are RFC 3339 strings (UTC, milliseconds) all the way from the driver (`rfc3339` in db/database.ts) to the wire.
 export const at = () => timestamp({ withTimezone: true, mode: 'string', precision: 3 })
@@ -22,6 +24,8 @@ export const at = () => timestamp({ withTimezone: true, mode: 'string', precisio
 /** The types of events: the three of a conversation first, then those of a trace. They are names on the wire. */
 export const CONVERSATION_TYPES = ['chat', 'system', 'user_input'] as const
 export const TRACE_TYPES = ['assistant_response', 'reasoning', 'tool_call', 'tool_response', 'compaction', 'runtime', 'unknown'] as const
+export const AGENT_STATUSES = ['creating', 'idle', 'running', 'completed', 'failed'] as const
+
 /** The hour of a time, as a column that an index can have: what is later than a time has an hour later than that time less an hour. */
 const hourOf = (time: string) => sql.raw(`date_trunc('hour', ${time} at time zone 'UTC') at time zone 'UTC'`)
 const listed = (words: readonly string[]) => sql.raw(words.map((word) => `'${word}'`).join(', '))
@@ -65,8 +69,8 @@ export const sessions = pgTable(
     resumedFromSessionId: uuid(),
     seriesId: uuid().notNull(), // the first session of a chain of resumed ones
     agenticTool: text(),
-    agentStatus: text(),
-    permissionMode: text(),
+    agentStatus: text({ enum: AGENT_STATUSES }),
+    permissionMode: text({ enum: PERMISSION_MODES }),
     worktreeId: uuid(),
     source: text().notNull().default('room'), // 'room': teams meet in it; else the transcript format that it was imported from
   },
@@ -145,8 +149,8 @@ export const events = pgTable(
     id: uuid().notNull(),
     turn: integer().notNull(),
     ordinal: integer().notNull(), // one-based, in its turn
-    type: text().notNull(),
-    author: text().notNull(), // team, person, key, system or agent
+    type: text({ enum: [...CONVERSATION_TYPES, ...TRACE_TYPES] }).notNull(),
+    author: text({ enum: AUTHORS }).notNull(),
     authorName: text(),
     postedByTeamId: uuid(),
     byTeamId: uuid(), // the team whose doing a system event is; no answer shows it, since two people or teams may share the name in `by`

@@ -5,8 +5,8 @@ import { operationsOf } from '../operations/operation.ts'
 import { idWithin } from '../core/ids.ts'
 import { PERMISSION_MODES } from '../core/permission-modes.ts'
 import { isBlank, nameIsPlain, utf8Bytes } from '../core/text/text.ts'
-import { AGENT_STATUSES } from '../stores/control/agents.ts'
 import { TASK_MODES, TASK_STATUSES } from '../../db/control-schema.ts'
+import { AGENT_STATUSES } from '../../db/schema.ts'
 
 const { op: served, internalOp } = operationsOf<Context>('control')
 export { internalOp }

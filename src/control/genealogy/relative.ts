@@ -98,7 +98,7 @@ const inheritedPlan = async (context: Context, origin: Session, agent: Agent | u
     })
   const plan = await planOf(context, {
     agentic_tool: agentic_tool ?? origin.agenticTool ?? undefined,
-    permission_mode: permission_mode ?? (origin.permissionMode as PermissionMode | null) ?? undefined,
+    permission_mode: permission_mode ?? origin.permissionMode ?? undefined,
     context_files: agent?.contextFiles ?? [],
     inherited_servers: agent?.mcpServers,
     ...place,

@@ -75,7 +75,7 @@ export const planOf = async (context: Context, wanted: Wanted): Promise<AgentPla
 const ownMode = async ({ caller, queries }: Context): Promise<PermissionMode | undefined> => {
   const own = ownSession(caller)
   const session = own === undefined ? undefined : await sessionById(queries, own)
-  return (session?.permissionMode as PermissionMode | null | undefined) ?? undefined
+  return session?.permissionMode ?? undefined
 }
 
 type WorktreePlan = Pick<AgentPlan, 'worktree' | 'branch' | 'beginsThere' | 'branchThere'>

@@ -118,7 +118,7 @@ export const sendPrompt = op({
 // What a fork or child has where its call says no mode.
 const modeAt = async (context: Context, id: string): Promise<PermissionMode | undefined> => {
   const session = isUuid(id) && (await mayReach(context, id)) ? await sessionById(context.queries, id) : undefined
-  return (session?.permissionMode as PermissionMode | null | undefined) ?? undefined
+  return session?.permissionMode ?? undefined
 }
 
 const ONLY_FOR_RELATIVES = ['task_id', 'title', 'agentic_tool', 'permission_mode', 'worktree_id', 'branch'] as const

@@ -3,13 +3,12 @@ import { eq, sql } from 'drizzle-orm'
 import type { PgInsertValue } from 'drizzle-orm/pg-core'
 import type { Queries } from '../../../db/database.ts'
 import { agents } from '../../../db/control-schema.ts'
-import { sessions } from '../../../db/schema.ts'
+import { sessions, type AGENT_STATUSES } from '../../../db/schema.ts'
 import { elapsed } from './elapsed.ts'
 import { isOnline } from './runners.ts'
 
 export type Agent = typeof agents.$inferSelect
 
-export const AGENT_STATUSES = ['creating', 'idle', 'running', 'completed', 'failed'] as const
 export type AgentStatus = (typeof AGENT_STATUSES)[number]
 
 export const insertAgent = async ({ db }: Queries, values: PgInsertValue<typeof agents>): Promise<void> =>
