@@ -40,7 +40,7 @@ export const agentsFor = async (drivers: readonly Driver[], env: Environment, ho
 }
 
 /** Where PATH has a program of this name; a path is taken as it is. */
-const programIn = (name: string, env: Environment): string | undefined => {
+export const programIn = (name: string, env: Environment): string | undefined => {
   const paths = name.includes('/')
     ? [name]
     : (env.PATH ?? '')
