@@ -123,7 +123,7 @@ export const VARIABLES = {
     fallback: '10',
   }),
   DISCONNECTED_AFTER: variable(seconds, 'seconds without a poll before a team is shown as disconnected', { fallback: '60' }),
-  IDLE_LIMIT: variable(whole(1, 1_000), 'empty waits after which an agent tells its person that the session is idle', { fallback: '10' }),
+  IDLE_LIMIT: variable(whole(1, 1_000), 'empty waits after which an agent tells its user that the session is idle', { fallback: '10' }),
   MAX_WAITS: variable(whole(1, 1_000_000), 'waits held at the same time, in all sessions together', { fallback: '20000' }),
   MAX_STREAMS: variable(whole(1, 1_000_000), 'event streams open at the same time', { fallback: '10000' }),
   MAX_WAITS_PER_ADDRESS: variable(whole(0, 1_000_000), 'waits that one address may hold at the same time; 0: no limit', {

@@ -101,6 +101,7 @@ const SAID_BEFORE: [RegExp, string][] = [
   [/\b(idle (agent|claude|codex)|agents? (is|are) idle)\b/i, 'a team or a session is idle; a driven agent is ready, another one has ended its turn'],
   [/\b(hard|big|whole) tasks?\b/i, 'a task is one prompt to a driven agent; teams divide work'],
   [/\bclient program\b/i, 'a client is Claude Code and the like; the program is `parley`'],
+  [/\byour (own )?person\b/i, 'a person is signed in; whom an agent works for is its user'],
   [/\bwritten record\b/i, 'a record is what a person approved'],
   [/\b(edit|drop|take) the work\b/i, 'what stands on the board is an item'],
 ] // prettier-ignore

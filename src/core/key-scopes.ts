@@ -78,6 +78,6 @@ export const notOpened = (scope: KeyScope, row: KeyRow, onlyFor?: string): strin
   `Insufficient permissions. A key of the scope ${scope} opens ${FOR[scope]}, and not this call. ${onlyFor ?? insteadOf(scope, row)}`
 
 const insteadOf = (scope: KeyScope, row: KeyRow): string => {
-  const how = scope === 'agent' ? 'Ask your person.' : howToGet(row)
+  const how = scope === 'agent' ? 'Ask your user.' : howToGet(row)
   return row.instead?.(wanted(row), how) ?? `It takes ${wanted(row)}. ${how}`
 }

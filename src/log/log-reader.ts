@@ -27,7 +27,7 @@ interface Options {
 const NOTHING: Page = { events: [], hasMore: false }
 
 const refusePurged = (session_id: string): never =>
-  refuse('unauthorized', 'This session is purged: nothing of it will be left, nor your team_id. Stop, and tell your person.', {
+  refuse('unauthorized', 'This session is purged: nothing of it will be left, nor your team_id. Stop, and tell your user.', {
     session_id,
   })
 

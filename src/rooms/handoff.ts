@@ -198,7 +198,7 @@ const header = ({ token }: ServerLink) => (token ? ' -H "Authorization: Bearer $
 const joining = (
   session: Session,
   link: ServerLink,
-) => `Your task, if your person gives you no other: read the above, join the session under your team's name, tell the others what you will do, and follow the feed until the session is concluded. How a team takes part is in ${link.base}/AGENTS.md.
+) => `Your task, if your user gives you no other: read the above, join the session under your team's name, tell the others what you will do, and follow the feed until the session is concluded. How a team takes part is in ${link.base}/AGENTS.md.
 
 Over MCP (${link.url}): \`join_session\` with session_id \`${session.id}\`. With curl:
 
@@ -222,7 +222,7 @@ curl -sS --fail-with-body${header(link)} "${link.base}/api/sessions" -d '{"title
 const resuming = (
   session: Session,
   link: ServerLink,
-) => `Your task, if your person gives you no other: read the above and continue in a new session, whose document opens with this conclusion. How a team takes part is in ${link.base}/AGENTS.md.
+) => `Your task, if your user gives you no other: read the above and continue in a new session, whose document opens with this conclusion. How a team takes part is in ${link.base}/AGENTS.md.
 
 Over MCP (${link.url}): \`create_session\` with resume_from \`${session.id}\`; or \`join_session\` with this id, to read all of it. With curl:
 

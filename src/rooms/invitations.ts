@@ -24,7 +24,7 @@ import { team } from './team-caller.ts'
 const MOST_JOINS = 1_000 // as many teams as a session takes
 const MOST_DAYS = 365
 
-const onlyFor = 'Only a signed-in person, on the session’s page, or a key of the scope full can invite. Ask your person.'
+const onlyFor = 'Only a signed-in person, on the session’s page, or a key of the scope full can invite. Ask your user.'
 const forPeopleAndKeys = {
   callers: [key, person, team],
   keyRow: { ...ACTORS, agent: false },

@@ -10,7 +10,7 @@ import { writableSession } from './preconditions.ts'
 import { op, sessionId } from './schemas.ts'
 import { team } from './team-caller.ts'
 
-const onlyFor = 'Only a signed-in person can release a session, on its page. Ask your person, and wait.'
+const onlyFor = 'Only a signed-in person can release a session, on its page. Ask your user, and wait.'
 
 /** Only for people (403), and while the session is open (403). `released` is false when the session was neither
  *  marked nor had used up its wakes. */
@@ -50,7 +50,7 @@ export const refuseRepetition = async ({ services, caller }: Context, sessionId:
   }
   refuse(
     'loop_suspected',
-    `The teams in this session keep repeating themselves. Say something new, or ask your person to release the session. The same text may be sent again in ${retry_after} s.`,
+    `The teams in this session keep repeating themselves. Say something new, or ask your user to release the session. The same text may be sent again in ${retry_after} s.`,
     { retry_after },
   )
 }

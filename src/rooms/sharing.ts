@@ -7,7 +7,7 @@ import { authorOf, person } from '../operations/callers.ts'
 import { baseOf } from '../operations/context.ts'
 import { team } from './team-caller.ts'
 
-const onlyFor = 'Only a signed-in person can share a session, on its page. Ask your person.'
+const onlyFor = 'Only a signed-in person can share a session, on its page. Ask your user.'
 
 /** Only for people (403). The link is shown once, and a session has one at a time. */
 export const shareSession = op({

@@ -36,7 +36,7 @@ export const setSessionName = op({
     if (caller.kind !== 'key') return refuse('forbidden', 'Only a key that is made for one session names it so. Use update_session.')
     const session = await lockSession(queries, caller.key.sessionId!)
     if (!session)
-      return refuse('not_found', 'The session of this key is gone. Ask your person for a key of the session that you are to work in.')
+      return refuse('not_found', 'The session of this key is gone. Ask your user for a key of the session that you are to work in.')
     await refuseRenaming(context, stillOpen(session))
     const now = await changeMetadata(context, session, { title: name, reason: `set by ${authorOf(caller).name}` })
     return { session_id: session.id, title: now.title }

@@ -140,7 +140,7 @@ const CONFIG = {
         properties: {
           version: { ...TEXT, description: 'of this server' },
           mcp_url: { ...TEXT, format: 'uri' },
-          idle_limit: { ...NUMBER, description: 'empty waits after which an agent tells its person' },
+          idle_limit: { ...NUMBER, description: 'empty waits after which an agent tells its user' },
           idle_after: { ...NUMBER, description: 'seconds' },
           disconnected_after: { ...NUMBER, description: 'seconds' },
           pages_open: { type: 'boolean', description: 'everybody who reaches this server may read its pages' },
