@@ -5,7 +5,7 @@ import { Refusal, refuse } from '../../core/errors.ts'
 import { agentOf } from '../../stores/control/agents.ts'
 import { deniedRaise } from '../../stores/control/permission-requests.ts'
 import { runningTask } from '../../stores/control/tasks.ts'
-import { sessionById } from '../../stores/sessions.ts'
+import { sessionById, type Session } from '../../stores/sessions.ts'
 import { worktreeOf } from '../../stores/control/worktrees.ts'
 import { mayReach, ownSession } from '../reach.ts'
 import { askRaise } from './ask-raise.ts'
@@ -16,21 +16,19 @@ import { isBypass, levelOf, type PermissionMode } from '../../core/permission-mo
  *  who are no agents pass. `target`: whose mode it would be; the caller's own session for a new one. Call it before the write's
  *  transaction. */
 export const refuseRaise = async (context: Context, target: string | undefined, mode: PermissionMode | undefined): Promise<void> => {
-  const own = ownSession(context.caller)
-  if (own === undefined || mode === undefined) return
+  const limit = mode && (await ownLimit(context))
+  if (!limit) return
   if (target !== undefined && !(await mayReach(context, target))) return // answered as one that does not exist
   const { queries, services, call } = context
-  const [session, agent] = await Promise.all([sessionById(queries, own), agentOf(queries, own)])
-  if (!session || !agent) return
+  const { session, level } = limit
   const worktree = await worktreeOf(queries, session)
   if (isBypass(mode) && worktree?.allow_bypass === false)
     refuse(
       'forbidden',
       'The runner was started without --allow-bypass: nobody works there with permissions switched off. Choose a lower mode.',
     )
-  if (services.config.SELF_RAISE === 'allow') return
-  if (levelOf(mode) <= Math.max(levelOf(session.permissionMode), levelOf(agent.permissionLimit))) return
-  const input = { session_id: own, raised_session_id: target ?? own, from: session.permissionMode ?? 'default', to: mode }
+  if (levelOf(mode) <= level) return
+  const input = { session_id: session.id, raised_session_id: target ?? session.id, from: session.permissionMode ?? 'default', to: mode }
   await refuseDenied(context, input)
   const asked = await perform(askRaise, services, { signal: call.signal }, input)
   if (!asked.ok) throw new Refusal(asked.error.code, asked.error.message, asked.error.details)
@@ -39,6 +37,23 @@ export const refuseRaise = async (context: Context, target: string | undefined, 
     `${mode} is more than this session may have. A person has been asked. If they allow it, call again; go on with ${session.permissionMode} meanwhile. permission_decided in this session's feed says what came of it.`,
     { request_id: asked.data.request_id },
   )
+}
+
+/** Within the write, refuses a mode that `refuseRaise` let pass, if a person has lowered the limit since. */
+export const refuseLowered = async (context: Context, mode: PermissionMode): Promise<void> => {
+  const limit = await ownLimit(context)
+  if (limit && levelOf(mode) > limit.level)
+    refuse('forbidden', `A person has just lowered what this session may have, and ${mode} is more. Call again: a person is asked then.`)
+}
+
+// The session of the calling agent, and the highest level that it may have or give; undefined for callers who are no agents.
+const ownLimit = async ({ caller, queries, services }: Context): Promise<{ session: Session; level: number } | undefined> => {
+  const own = ownSession(caller)
+  if (own === undefined) return undefined
+  const [session, agent] = await Promise.all([sessionById(queries, own), agentOf(queries, own)])
+  if (!session || !agent) return undefined
+  const allowed = Math.max(levelOf(session.permissionMode), levelOf(agent.permissionLimit))
+  return { session, level: services.config.SELF_RAISE === 'allow' ? Infinity : allowed }
 }
 
 interface Wanted {

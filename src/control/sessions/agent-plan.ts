@@ -3,6 +3,7 @@ import type { Context } from '../../operations/context.ts'
 import { refuse } from '../../core/errors.ts'
 import { redacted } from '../../core/text/text.ts'
 import { worktreeById, worktreesOf, type WorktreeRow } from '../../stores/control/worktrees.ts'
+import { refuseLowered } from '../permissions/raise.ts'
 import { ownSession } from '../reach.ts'
 import { sessionById } from '../../stores/sessions.ts'
 import { isWithin, worktreeReach, type WorktreeReach } from '../worktrees/worktree-reach.ts'
@@ -62,6 +63,7 @@ export const planOf = async (context: Context, wanted: Wanted): Promise<AgentPla
   const found = await placeOf(context, wanted, { agenticTool, servers })
   refuseUnknownAgent(agenticTool, found.worktree)
   refuseUnknownServers(servers, found.worktree)
+  if (wanted.permission_mode) await refuseLowered(context, wanted.permission_mode)
   return {
     ...found,
     agenticTool,

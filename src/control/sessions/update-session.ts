@@ -10,7 +10,7 @@ import { changeMetadata } from '../../rooms/session-lifecycle.ts'
 import { agentOf, setAgent, setAgentState } from '../../stores/control/agents.ts'
 import { openTasks } from '../../stores/control/tasks.ts'
 import { sessionById, type Session } from '../../stores/sessions.ts'
-import { refuseRaise } from '../permissions/raise.ts'
+import { refuseLowered, refuseRaise } from '../permissions/raise.ts'
 import { namedSession, namedSubject, ownSession, reachedLocked } from '../reach.ts'
 import { levelOf, type PermissionMode } from '../../core/permission-modes.ts'
 import { ACTORS } from '../../core/key-scopes.ts'
@@ -108,6 +108,7 @@ const toStatus = async ({ queries }: Context, session: Session, to: z.infer<type
 const toMode = async (context: Context, session: Session, to: PermissionMode) => {
   if (session.agenticTool === null)
     refuse('conflict', 'This session has no agent, and so no permission mode: of it only title and description can be changed.')
+  await refuseLowered(context, to)
   await setAgentState(context.queries, session.id, { permissionMode: to })
   if (ownSession(context.caller) === undefined && to !== session.permissionMode) await lowerLimit(context, session, to)
   return { permission_mode: { from: session.permissionMode, to } }

@@ -6,7 +6,8 @@ import { permissionView } from '../../../src/pages/agents/permission-view.ts'
 import { requestsByIds } from '../../../src/stores/control/watched.ts'
 import { countWaiting, waitingRequests } from '../../../src/stores/records/waiting.ts'
 import { controlScene, controlWith } from '../../support/control-scene.ts'
-import { cookieOf, done, onEveryEngine, refused, viaRest } from '../../support/parley.ts'
+import { holdLock, waitingForLocks } from '../../support/held-lock.ts'
+import { cookieOf, done, onEveryEngine, refused, soon, viaRest } from '../../support/parley.ts'
 
 const WRITE = { tool_name: 'Write', text: 'Write notes.md', input: { file_path: 'notes.md' } }
 
@@ -113,6 +114,27 @@ onEveryEngine(
       for (const [i, [name, input]] of calls.entries()) expect(await done(agent(name, input))).toEqual(answers[i] as object)
       expect(await log()).toEqual(before)
       for (const [name, input] of calls) await refused(agent(name, { ...input, idempotency_key: `other ${name}` }), 'forbidden')
+    })
+
+    test('what a person takes from an agent while its call waits for the session is not taken back by that call', async () => {
+      const { database } = parley()
+      if (database.engine === 'pglite') return // has one transaction at a time
+      const { runner, session_id, start } = await scene()
+      await start()
+      const agent = controlWith(parley(), (await runner.takeOne()).agent_key)
+      const lowered = `update sessions set permission_mode = 'plan' where id = '${session_id}'`
+      const calls = [
+        ['update_session', { session_id, permission_mode: 'acceptEdits' }],
+        ['send_prompt', { session_id, prompt: 'Go.', mode: 'subsession', permission_mode: 'acceptEdits' }],
+      ] as const
+      for (const [name, input] of calls) {
+        await database.query(`update sessions set permission_mode = 'acceptEdits' where id = $1`, [session_id])
+        const release = await holdLock(database, lowered)
+        const refusal = refused(agent(name, input), 'forbidden')
+        await soon('it waits', async () => (await waitingForLocks(database)) === 1)
+        await release()
+        expect((await refusal).message).toContain('A person has just lowered')
+      }
     })
 
     test('a raise that an archived session has asked for waits for nobody, until that is brought back', async () => {
