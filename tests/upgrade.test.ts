@@ -23,8 +23,8 @@ const withoutTimes = ({ created_at: _, updated_at: __, claim_expires_at: ___, ..
 describe.each(CASES)('on %s, a database of %s', (engine, dump) => {
   const before = beforeOf(dump)
   let parley: Parley
-  beforeAll(async () => void (parley = await startParley({ engine, opened: await restored(engine, dump) })), 60_000)
-  afterAll(() => parley?.close(), 60_000)
+  beforeAll(async () => void (parley = await startParley({ engine, opened: await restored(engine, dump) })), 180_000)
+  afterAll(() => parley?.close(), 180_000)
 
   const call = () => viaRest(parley)
   const person = () => cookieOf(parley, { name: 'Robin', role: 'person' })

@@ -44,7 +44,7 @@ test('a team that falls asleep gets its own dot and word while the page is open,
     await chip.getByText('asleep', { exact: true }).waitFor({ state: 'detached', timeout: 10_000 })
     expect(complaints).toEqual([])
   })
-}, 60_000)
+}, 180_000)
 
 test.skipIf(!FULL)(
   'when the wakes are used up the open page says so, until a person writes',
@@ -82,7 +82,7 @@ test.skipIf(!FULL)(
       expect(complaints).toEqual([])
     })
   },
-  60_000,
+  180_000,
 )
 
 test.skipIf(!FULL)(
@@ -107,7 +107,7 @@ test.skipIf(!FULL)(
     })
     letGo()
   },
-  60_000,
+  180_000,
 )
 
 test.skipIf(!FULL)(
@@ -124,7 +124,7 @@ test.skipIf(!FULL)(
       expect(complaints).toEqual([])
     })
   },
-  60_000,
+  180_000,
 )
 
 test.skipIf(!FULL)(
@@ -152,5 +152,5 @@ test.skipIf(!FULL)(
       expect(parley.services.wakes.perHour()).toBe(2)
       expect(complaints.filter((text) => !/status of 400/.test(text))).toEqual([])
     }),
-  60_000,
+  180_000,
 )

@@ -17,7 +17,7 @@ let demo: RecordsDemo
 
 beforeAll(async () => {
   demo = await fillRecords(parley, await robin())
-}, 60_000)
+}, 180_000)
 
 /** A session whose teams share out three items, the last of which waits for the first. */
 const scene = async (site: Pick<Site, 'url' | 'post' | 'services'> = parley) => {
@@ -93,7 +93,7 @@ test('what teams claim, note, finish and hand back at another instance is on the
     },
     here,
   )
-}, 60_000)
+}, 180_000)
 
 test('a person adds, edits, takes back, finishes, drops and opens again, in dialogs, while the board goes on', () =>
   using(WIDE, async (page, complaints) => {
@@ -411,7 +411,7 @@ test(
       expect(await page.locator('li.work').count()).toBe(453)
       expect(complaints).toEqual([])
     }),
-  60_000,
+  180_000,
 )
 
 for (const colorScheme of ['light', 'dark'] as const)

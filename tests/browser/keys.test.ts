@@ -52,7 +52,7 @@ test('another browser that is signed out there loses its page at once', async ()
       expect(await other.isVisible('text=Sign in')).toBe(true)
     }),
   )
-}, 60_000)
+}, 180_000)
 
 test.skipIf(!FULL).each(Object.entries(LOOKS))(
   'the pages of keys and invitations are readable for everybody, %s',
@@ -84,5 +84,5 @@ test.skipIf(!FULL).each(Object.entries(LOOKS))(
       expect(complaints).toEqual([])
     })
   },
-  60_000,
+  180_000,
 )

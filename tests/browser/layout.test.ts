@@ -72,7 +72,7 @@ test('wide content scrolls in its own box: in a proposal, in the inbox and the f
       }
     })
   expect(wrong).toEqual([])
-}, 60_000)
+}, 180_000)
 
 test.skipIf(!FULL)('a long name fits into the choice of the convener', () =>
   using(NARROW, async (page) => {

@@ -128,7 +128,7 @@ test('turned on with titles, a browser is told of a conclusion: the notification
     expect(await click(worker)).toBe(`focuses /sessions/${id}`)
     expect(complaints).toEqual([])
   })
-}, 60_000)
+}, 180_000)
 
 test.skipIf(!FULL)(
   'a test is sent by a button and answered on the page; removing the browser turns it off',
@@ -148,7 +148,7 @@ test.skipIf(!FULL)(
       expect(complaints).toEqual([])
     })
   },
-  60_000,
+  180_000,
 )
 
 describe('the service worker', () => {

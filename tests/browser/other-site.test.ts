@@ -205,7 +205,7 @@ test('a link on a page of another site opens a page of ours as the person who is
     expect(page.url()).toBe(elsewhere)
     expect(complaints).toEqual([])
   })
-}, 60_000)
+}, 180_000)
 
 test('what these pages tried does and reads something where a page of ours does it', async () => {
   await using({}, async (page) => {

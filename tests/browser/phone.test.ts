@@ -343,7 +343,7 @@ test.skipIf(!FULL)(
           expect(await page.locator('header a:visible, header button:visible').count()).toBeGreaterThan(4)
         })
   },
-  60_000,
+  180_000,
 )
 
 test.skipIf(!FULL)(
@@ -369,5 +369,5 @@ test.skipIf(!FULL)(
         expect(await page.locator('.row-message [title]:has(bdi)').count()).toBe(2)
       })
   },
-  60_000,
+  180_000,
 )

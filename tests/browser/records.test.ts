@@ -94,7 +94,7 @@ for (const [name, options] of shortOf(WAYS, 1))
         expect(await titles(page)).toEqual(['parse() keeps its signature until 5.0', 'The parser is written by hand'])
         expect(complaints).toEqual([])
       }),
-    60_000,
+    180_000,
   )
 
 test('a person withdraws a record with a reason: beside the feed it is struck through at once, in the list of all after it', () =>

@@ -81,7 +81,7 @@ test.skipIf(!FULL).each(['127.0.0.1', HUB])(
       else expect(await pasted.getByRole('alert').innerText()).toContain('Enter the key below') // nobody can tell whose link it is
     })
   },
-  60_000,
+  180_000,
 )
 
 test('under a name on plain http a person signs in and takes part, with and without script', async () => {
@@ -101,4 +101,4 @@ test('under a name on plain http a person signs in and takes part, with and with
       await page.waitForURL('**/settings')
       expect(await page.getByText(`Noa ${javaScriptEnabled}`).first().isVisible()).toBe(true)
     })
-}, 60_000)
+}, 180_000)

@@ -224,5 +224,5 @@ for (const colorScheme of ['light', 'dark'] as const)
           expect(complaints).toEqual([])
         })
     },
-    60_000,
+    180_000,
   )

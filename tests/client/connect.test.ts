@@ -22,7 +22,7 @@ const HUB = 'http://127.0.0.1:9/mcp' // nothing listens there: settings are writ
 const OTHER = 'http://127.0.0.1:19/mcp'
 let home: Home
 
-beforeAll(buildPublic, 60_000)
+beforeAll(buildPublic, 180_000)
 afterEach(() => home?.drop())
 
 const connected = async (client: string, ...more: string[]) => {

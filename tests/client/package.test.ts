@@ -145,6 +145,6 @@ describe('as a new user', () => {
       expect(Bun.spawnSync(['/bin/sh', '-c', command!], { env, stdin: null }).exitCode).toBe(0)
       home.drop()
     },
-    60_000,
+    180_000,
   )
 })

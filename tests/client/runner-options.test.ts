@@ -6,7 +6,7 @@ import { newHome, runHere } from '../support/client.ts'
 import { buildRunner, newSite, started, until, type Site } from '../support/runner.ts'
 import { startRunnerHub, type RunnerHub } from '../support/runner-hub.ts'
 
-const LONG_MS = 90_000
+const LONG_MS = 180_000
 let hub: RunnerHub
 let site: Site
 beforeAll(async () => {
@@ -15,7 +15,7 @@ beforeAll(async () => {
   writeFileSync(site.path('bad.json'), '{ "mcpServers": [] }')
   writeFileSync(site.path('key'), `${hub.key}\n`)
   mkdirSync(site.path('plain'))
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
   await site.drop()
   await hub.end()

@@ -264,7 +264,7 @@ test('a worktree whose making was cut off is made anew, after the git that may s
   writeFileSync(join(path, 'new.txt'), 'of an agent')
   await makeWorktree(ask, repositories, [made], order)
   expect(readFileSync(join(path, 'new.txt'), 'utf8')).toBe('of an agent')
-}, 60_000)
+}, 180_000)
 
 test('git is asked sixteen things at once, however many worktrees there are', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-git-'))

@@ -18,7 +18,7 @@ const runCramped = (blocks: number, command: string, env = {}) => {
   return { code: exitCode, err: stderr.toString() }
 }
 
-beforeAll(buildPublic, 60_000)
+beforeAll(buildPublic, 180_000)
 afterEach(() => home?.drop())
 
 describe.skipIf(!canMount)('a settings file that is mounted by itself', () => {

@@ -26,7 +26,7 @@ let home: Home
 beforeAll(() => {
   buildPublic()
   home = newHome(LINKS[0]!)
-}, 60_000)
+}, 180_000)
 afterAll(() => home.drop())
 
 const JSON_TEXTS = [

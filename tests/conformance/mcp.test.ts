@@ -320,7 +320,7 @@ onOneEngine((parley) => {
       ])
       expect(told.at(-1)).toMatchObject({ id: 1, result: { structuredContent: { messages: [], next_cursor: 1 } } })
     },
-    60_000,
+    180_000,
   )
 
   describe('toolsets', () => {

@@ -79,7 +79,7 @@ onOneEngine((parley) => {
     await Promise.all(flooding)
     expect([flood.refused > 50, flood.calls - flood.refused]).toEqual([true, 60])
     await served.close()
-  }, 60_000)
+  }, 180_000)
 
   test('what has not the shape of a token counts as its address', async () => {
     const { ask, granted } = await limited()

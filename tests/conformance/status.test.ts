@@ -20,7 +20,7 @@ import { thatCanBeEmpty, withoutNotifications } from '../support/proxy.ts'
 
 let parley: Parley
 beforeAll(async () => void (parley = await startParley({ engine: 'postgres', intervals: { settings: 50 } })), 180_000)
-afterAll(() => parley?.close(), 60_000)
+afterAll(() => parley?.close(), 180_000)
 
 const scrape = async (served: Served): Promise<Sample[]> => samplesOf(await (await served.send('/metrics')).text())
 const firing = (now: Sample[], before: Sample[]) =>
@@ -64,7 +64,7 @@ test('each of two instances shows the other, with its own figures', async () => 
   const instances = await both(parley)
   expect(instances[1].checks.find(({ name }: any) => name === 'waits').value).toBe('0 of 7')
   await other.close()
-}, 60_000)
+}, 180_000)
 
 test('a rule names only metrics that are there, and the file has them all', async () => {
   const names = new Set((await scrape(parley)).map(({ name }) => name))
@@ -168,7 +168,7 @@ test('a database that keeps a question waiting fires, until it answers', async (
   const release = await holdLock(parley.database, 'lock table settings in access exclusive mode')
   await comesToFire('ParleyDatabaseSlow', parley).finally(release)
   await firesNot('ParleyDatabaseSlow', parley)
-}, 60_000)
+}, 180_000)
 
 test('the embedded database’s answers are timed as well', async () => {
   const own = await startParley({ intervals: { settings: 20 } })
@@ -243,7 +243,7 @@ test('who may not read pages may not read the status', async () => {
   expect((await locked.send('/api/status')).status).toBe(401)
   expect((await locked.send('/status', { headers: { accept: 'text/html' } })).headers.get('location')).toContain('/sign-in')
   await locked.close()
-}, 60_000)
+}, 180_000)
 
 test.skipIf(!FULL)(
   'while the database is away, whoever was let in before still learns so; who was not, or not any more, is a stranger',
@@ -273,5 +273,5 @@ test.skipIf(!FULL)(
       await closed.close()
     }
   },
-  120_000,
+  180_000,
 )

@@ -10,7 +10,7 @@ if (!codexIsThere)
   console.log(`Skipped: Codex ${CODEX_VERSION} is not in the folder codex of PARLEY_CLIENTS (npm i @openai/codex@${CODEX_VERSION}).`)
 
 describe.skipIf(!codexIsThere)(`Codex ${CODEX_VERSION}`, () => {
-  beforeAll(buildPublic, 60_000)
+  beforeAll(buildPublic, 180_000)
 
   test('is told the line that wakes it, and watch --codex wakes it for each message', async () => {
     const hub = await startHub()

@@ -13,8 +13,8 @@ import { FULL, shortOf } from '../support/full.ts'
 import { gauge, openRoom, post, until, wait, type Room } from './rooms.ts'
 
 let database: TestPostgres
-beforeAll(async () => void (database = await startPostgres()), 60_000)
-afterAll(async () => database?.stop(), 30_000)
+beforeAll(async () => void (database = await startPostgres()), 180_000)
+afterAll(async () => database?.stop(), 180_000)
 
 const ROUNDS = 4
 const EVENTS = 60

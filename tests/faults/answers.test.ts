@@ -15,8 +15,8 @@ import { until } from './rooms.ts'
 const CONNECTIONS = 16
 
 let database: TestPostgres
-beforeAll(async () => void (database = await startPostgres()), 60_000)
-afterAll(async () => database?.stop(), 30_000)
+beforeAll(async () => void (database = await startPostgres()), 180_000)
+afterAll(async () => database?.stop(), 180_000)
 
 const withPool = async (work: (pool: Database) => Promise<void>) => {
   const { url, drop } = await freshDatabase(database.url)

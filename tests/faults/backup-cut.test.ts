@@ -42,7 +42,7 @@ test.each(shortOf(SIGNALS, 1))(
     expect(await endedAt(['backup', join(place(signal), 'x.tgz')], place(signal), place('data'), 'x.tgz.', signal)).toBe(code)
     expect(readdirSync(place(signal))).toEqual([])
   },
-  60_000,
+  180_000,
 )
 
 test.skipIf(!FULL)(
@@ -53,7 +53,7 @@ test.skipIf(!FULL)(
     expect(await endedAt(['backup', file], place('SIGHUP'), place('data'), 'x.tgz.', 'SIGHUP', ['nohup'])).toBe(0)
     expect(readdirSync(place('SIGHUP'))).toEqual(['x.tgz'])
   },
-  60_000,
+  180_000,
 )
 
 test('a server that comes to the copy when the folder for it is gone makes none', async () => {

@@ -35,7 +35,7 @@ afterAll(async () => {
   await slow?.close()
   await drop?.()
   await server?.stop()
-}, 60_000)
+}, 180_000)
 
 const holdsOpen = () => Math.random() < HELD_OPEN
 

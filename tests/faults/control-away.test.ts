@@ -19,7 +19,7 @@ const LONG_MS = 240_000
 const HOUR_MS = 3_600_000
 
 let program = ''
-beforeAll(async () => void (program = await buildRunner()), 60_000)
+beforeAll(async () => void (program = await buildRunner()), 180_000)
 
 const steps = (...all: object[]) => JSON.stringify(all)
 const numbered = (count: number, text = 'line') => Array.from({ length: count }, (_, n) => `${text} ${n}`)

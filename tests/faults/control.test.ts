@@ -21,7 +21,7 @@ const LINES = 8 // that each CLI prints
 let program = ''
 beforeAll(async () => {
   if (FULL) program = await buildRunner()
-}, 60_000)
+}, 180_000)
 
 test.skipIf(!FULL).concurrent.each(ENGINES)(
   'on %s each task ends once, each prompt reaches a CLI at most once, and what a CLI printed is there in order, once',

@@ -15,8 +15,8 @@ import { whileBusy } from '../support/cpu.ts'
 const BACK_WITHIN_MS = whileBusy(2_000)
 
 let database: TestPostgres
-beforeAll(async () => void (database = await startPostgres()), 60_000)
-afterAll(async () => database?.stop(), 30_000)
+beforeAll(async () => void (database = await startPostgres()), 180_000)
+afterAll(async () => database?.stop(), 180_000)
 
 /** A database of its own, and a connection that can cut all others to it. */
 const withCutter = async (work: (url: string, cutAll: () => Promise<unknown>) => Promise<void>) => {
@@ -151,5 +151,5 @@ test(
         await admin.end()
       }
     }),
-  60_000,
+  180_000,
 )

@@ -21,7 +21,7 @@ const STEP_EVERY_MS = 200
 const LEASE_MS = 300
 
 let server: TestPostgres
-beforeAll(async () => void (server = await startPostgres()), 60_000)
+beforeAll(async () => void (server = await startPostgres()), 180_000)
 afterAll(() => server?.stop())
 
 describe('two servers on one Postgres', () => {
@@ -133,7 +133,7 @@ const CLOCKED: Record<string, () => Promise<Clocked>> = {
 
 describe.each(shortOf(Object.keys(CLOCKED), 1))('runners, on %s', (engine) => {
   let clocked: Clocked
-  beforeAll(async () => void (clocked = await CLOCKED[engine]!()), 60_000)
+  beforeAll(async () => void (clocked = await CLOCKED[engine]!()), 180_000)
   afterEach(() => clocked.reset())
   afterAll(() => clocked?.parley.close())
 

@@ -37,7 +37,7 @@ describe.each(HERE)('a day, %s', (engine) => {
   beforeAll(async () => {
     scene = await openDay(engine)
   }, 180_000)
-  afterAll(() => scene?.close(), 60_000)
+  afterAll(() => scene?.close(), 180_000)
 
   const printed: string[] = []
   const keys: Record<string, string> = {}

@@ -15,8 +15,8 @@ import { expectFaultless } from './checker.ts'
 import { acked, call, openRoom, post, readBy, readFeed, sent, until, wait, type Room, type Send } from './rooms.ts'
 
 let database: TestPostgres
-beforeAll(async () => void (database = await startPostgres()), 60_000)
-afterAll(async () => database?.stop(), 30_000)
+beforeAll(async () => void (database = await startPostgres()), 180_000)
+afterAll(async () => database?.stop(), 180_000)
 
 const run = async (url: string, ...statements: string[]): Promise<postgres.Row[]> => {
   const sql = postgres(url, { max: 1, onnotice() {} })

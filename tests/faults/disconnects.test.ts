@@ -26,7 +26,7 @@ afterAll(async () => {
   await server?.remove()
   await admin?.end()
   await drop?.()
-}, 60_000)
+}, 180_000)
 
 /** The server's connections to its database, and how many of them somebody holds. */
 const connections = async () => {

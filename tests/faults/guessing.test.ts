@@ -25,7 +25,7 @@ const CASES = [
 
 let first: Parley
 beforeAll(async () => void (first = await startParley({ engine: 'postgres' })), 180_000)
-afterAll(() => first?.close(), 60_000)
+afterAll(() => first?.close(), 180_000)
 
 describe.each(CASES)('%s', (_, environment: Record<string, string>) => {
   let parley: Awaited<ReturnType<Parley['beside']>>

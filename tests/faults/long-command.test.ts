@@ -43,7 +43,7 @@ test.skipIf(!FULL)(
     expect([purged.code, purged.output]).toEqual([0, expect.stringContaining('Purged 0 session(s)')])
     expect([imported.code, imported.output]).toEqual([0, expect.stringContaining('Imported 1 event from 1 transcript')])
   },
-  60_000,
+  180_000,
 )
 
 const PURGE = ['purge', '--older-than', '1', '--rooms', '--yes']
@@ -92,7 +92,7 @@ test.each(
     expect([code, output]).toEqual([1, expect.stringContaining(`The server at ${url} ended before this was done`)])
     expect(output).not.toContain('ECONN')
   },
-  60_000,
+  180_000,
 )
 
 test.each(
@@ -115,5 +115,5 @@ test.each(
     expect([code, output]).toEqual([1, expect.stringContaining(sentence)])
     expect(output).not.toMatch(/^ +at .*:\d+/m)
   },
-  60_000,
+  180_000,
 )

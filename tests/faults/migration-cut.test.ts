@@ -143,7 +143,7 @@ test('a migration that waits for a transaction which waits for it gives way, and
   } finally {
     await Promise.all([serving.end(), looking.end(), database.close()])
   }
-}, 60_000)
+}, 180_000)
 
 /** Ends the server after it was seen to have everything that it had before the update. */
 const expectUpdated = async (server: TestServer) => {

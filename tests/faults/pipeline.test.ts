@@ -9,8 +9,8 @@ const CONNECTIONS = 16
 const MOST_ON_ONE = 100 // statements that the driver would send ahead of their answers, if it were let
 
 let database: TestPostgres
-beforeAll(async () => void (database = await startPostgres()), 60_000)
-afterAll(async () => database?.stop(), 30_000)
+beforeAll(async () => void (database = await startPostgres()), 180_000)
+afterAll(async () => database?.stop(), 180_000)
 
 test('a transaction that begins behind as many statements as a connection takes leaves no acknowledged write uncommitted', async () => {
   const { url, drop } = await freshDatabase(database.url)

@@ -13,8 +13,8 @@ import { openRoom, post, wait } from './rooms.ts'
 const program = findPgbouncer()
 
 let database: TestPostgres
-beforeAll(async () => void (database = await startPostgres()), 60_000)
-afterAll(async () => database?.stop(), 30_000)
+beforeAll(async () => void (database = await startPostgres()), 180_000)
+afterAll(async () => database?.stop(), 180_000)
 
 const behind = async (mode: PoolMode, more: string[], work: (pooler: Pooler) => Promise<void>) => {
   const { url, drop } = await freshDatabase(database.url)

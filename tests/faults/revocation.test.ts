@@ -13,8 +13,8 @@ import { withoutNotifications } from '../support/proxy.ts'
 const PROOF_LASTS_MS = 2_000
 
 let postgres: TestPostgres
-beforeAll(async () => void (postgres = await startPostgres()), 60_000)
-afterAll(async () => postgres?.stop(), 30_000)
+beforeAll(async () => void (postgres = await startPostgres()), 180_000)
+afterAll(async () => postgres?.stop(), 180_000)
 
 const pair = async () => {
   const { url, drop } = await freshDatabase(postgres.url)

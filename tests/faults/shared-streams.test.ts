@@ -24,7 +24,7 @@ for (const [engine] of shortOf(engines.toReversed(), 1)) {
       ])
         await parley.database.query(statement)
     }, 180_000)
-    afterAll(() => parley?.close(), 60_000)
+    afterAll(() => parley?.close(), 180_000)
 
     const shared = async () => {
       const call = viaRest(parley)

@@ -13,8 +13,8 @@ import { whileBusy } from '../support/cpu.ts'
 const CHECK_MS = 600 // in place of every 15 s: how often it is asked whether its other end lives
 
 let database: TestPostgres
-beforeAll(async () => void (database = await startPostgres()), 60_000)
-afterAll(async () => database?.stop(), 30_000)
+beforeAll(async () => void (database = await startPostgres()), 180_000)
+afterAll(async () => database?.stop(), 180_000)
 
 test.concurrent('posts pass again within 15 s, one caller with one try after another, nothing is lost or doubled, and waits are woken', async () => {
   const { url, drop } = await freshDatabase(database.url)

@@ -15,8 +15,8 @@ const EVERY_MS = FULL ? 400 : 150
 const ROWS = 2_000
 
 let postgres: TestPostgres
-beforeAll(async () => void (postgres = await startPostgres()), 60_000)
-afterAll(async () => postgres?.stop(), 30_000)
+beforeAll(async () => void (postgres = await startPostgres()), 180_000)
+afterAll(async () => postgres?.stop(), 180_000)
 
 type Trigger = (pool: Database) => Promise<unknown>
 type Row = Record<string, unknown>
@@ -198,8 +198,8 @@ describe('a server or proxy that sends what nobody asked for', () => {
 describe('through REST', () => {
   const SESSIONS = 12
   let parley: Parley
-  beforeAll(async () => void (parley = await startParley({ engine: 'postgres' })), 60_000)
-  afterAll(async () => parley?.close(), 30_000)
+  beforeAll(async () => void (parley = await startParley({ engine: 'postgres' })), 180_000)
+  afterAll(async () => parley?.close(), 180_000)
 
   interface Seat {
     id: string

@@ -150,7 +150,7 @@ onEveryEngine((parley, engine) => {
         expect(hit).toMatchObject({ id, place: 'document' })
         expect(hit.snippet).toContain(query)
       }
-    }, 30_000)
+    }, 180_000)
 
     test('the rebuilt index finds the same, and one that was removed is gone from it', async () => {
       const said = word()
@@ -196,7 +196,7 @@ onEveryEngine((parley, engine) => {
     })
     const [row] = await parley().database.query<{ n: number }>('select length($1::tsvector) as n', [tsv])
     expect(row!.n).toBeGreaterThan(50_000)
-  }, 60_000)
+  }, 180_000)
 
   // Last, since they leave many events.
   describe('times', () => {
@@ -228,7 +228,7 @@ onEveryEngine((parley, engine) => {
         expect(await hits({ query: said, types: ['reasoning'] })).toEqual(thought.events)
         expect(await hits({ query: said, by: 'Codex' })).toEqual(lone.events)
       },
-      60_000,
+      180_000,
     )
 
     if (engine === 'postgres' && FULL)

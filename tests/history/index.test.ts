@@ -50,7 +50,7 @@ onEveryEngine((parley, engine) => {
     await parley().services.indexer.run()
     expect((await found(last)).map(({ id }) => id)).toEqual([events[2]])
     expect((await found('a_29999'))[0]?.id ?? (await found('29999'))[0]?.id).toBe(events[0])
-  }, 60_000)
+  }, 180_000)
 
   test('it costs no query while nothing is written', async () => {
     const { database, close } = await parley().beside({}, {}, { intervals: { presence: 20, index: 20, loops: 20 } })
@@ -150,7 +150,7 @@ onEveryEngine((parley, engine) => {
       await soon('nothing is behind', async () => (await lagOf(parley())) === 0)
       expect(await warningsBy(parley(), said)).toEqual([])
       expect(await (await parley().send(`/search?q=${said}`)).text()).not.toContain('behind')
-    }, 60_000)
+    }, 180_000)
 
     test.skipIf(!FULL)(
       'with a title, answers say that this may not be found yet',
@@ -182,7 +182,7 @@ onEveryEngine((parley, engine) => {
         })
         await indexed(parley())
       },
-      60_000,
+      180_000,
     )
   })
 
@@ -216,7 +216,7 @@ onEveryEngine((parley, engine) => {
         await rebuilding
         expect(await database.query('select from search_corpus where rebuilding is not null')).toEqual([])
       },
-      60_000,
+      180_000,
     )
 
     // The statements are the same on the embedded database, where so many events take three times as long.
@@ -278,7 +278,7 @@ onEveryEngine((parley, engine) => {
         expect(await looksInto('event_search_at')).toBe(before.time)
         for (const index of unsorted) await query(`alter index ${index} reset (gin_pending_list_limit)`)
       },
-      60_000,
+      180_000,
     )
 
     test('two instances share it, and neither counts anything twice', async () => {
@@ -325,7 +325,7 @@ onEveryEngine((parley, engine) => {
         warnings: [],
         performance: { elapsed_ms: expect.any(Number), sla_target_ms: 300, met_sla: false },
       })
-    }, 60_000)
+    }, 180_000)
 
     test.skipIf(!FULL)(
       'a search that the database does not answer ends in time, and says so',
@@ -339,7 +339,7 @@ onEveryEngine((parley, engine) => {
         })
         await release()
       },
-      60_000,
+      180_000,
     )
   }
 })
@@ -365,7 +365,7 @@ describe('a server', () => {
         await soon('the rest is indexed', async () => (await hits()).length === 40)
         const before = await hits()
         expect(before.map(({ id }) => id).toSorted()).toEqual(answers.map(({ body }) => `event:${body.message_id}`).toSorted())
-        const { code, output } = await runServer(['reindex'], { ...environment, DATA_DIR: server.folder }, 60_000)
+        const { code, output } = await runServer(['reindex'], { ...environment, DATA_DIR: server.folder })
         expect({ code, output }).toMatchObject({ code: 0, output: expect.stringMatching(/100 %, (\d+) of \1\n/) })
         expect(await hits()).toEqual(before)
         for (const { open } of before.slice(0, 3))
@@ -386,7 +386,7 @@ describe('a server', () => {
         const room = await openRoom(server.url, 2)
         await post(room, 'to be found again', { team: room.teams[0]! })
         await server.terminate()
-        const { code, output } = await runServer(['reindex'], { DATA_DIR: server.folder }, 60_000)
+        const { code, output } = await runServer(['reindex'], { DATA_DIR: server.folder })
         expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('100 %') })
         await server.restart()
         expect((await ask(server.url, 'search_sessions', { query: 'found again' })).data.result_count).toBe(1)
@@ -394,6 +394,6 @@ describe('a server', () => {
         await server.remove()
       }
     },
-    60_000,
+    180_000,
   )
 })

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await server?.remove()
   files.drop()
-}, 60_000)
+}, 180_000)
 
 const exported = async (path: string) => fetch(`${server.url}${path}`, { headers: { authorization: `Bearer ${TOKEN}` } })
 
@@ -33,7 +33,7 @@ test('import works through the server that holds the embedded database, and agai
   const again = await runServer(['import', files.folder], environment)
   expect([again.code, again.output.trim()]).toEqual([0, 'Imported 0 events from 0 transcripts, 3 had nothing new, 1 other file left out.'])
   expect((await exported('/')).status).toBe(200)
-}, 60_000)
+}, 180_000)
 
 test('--hub, also called --url, sends the files to any server', async () => {
   const id = crypto.randomUUID()
@@ -43,7 +43,7 @@ test('--hub, also called --url, sends the files to any server', async () => {
   const refused = await runServer(['import', path, `--url=${server.url}`], {})
   expect(refused.code).toBe(1)
   expect(refused.output).toContain('access token')
-}, 60_000)
+}, 180_000)
 
 test('a server that does not take the token ends the command at the first file, with its reason and the variable to set', async () => {
   for (const [token, says] of [
@@ -54,13 +54,13 @@ test('a server that does not take the token ends the command at the first file, 
     const { code, output } = await runServer(['import', files.folder, '--url', server.url], { ACCESS_TOKEN: token })
     expect([code, output.trim().split('\n')]).toEqual([1, [expect.stringMatching(new RegExp(`${says}.*PARLEY_TOKEN.*ACCESS_TOKEN`))]])
   }
-}, 60_000)
+}, 180_000)
 
 test('a command that ends at once names what is not there, too', async () => {
   const nowhere = join(files.folder, 'nowhere')
   const { code, output } = await runServer(['import', nowhere, files.folder, '--url', server.url], {})
   expect([code, output.split('\n')]).toEqual([1, [`There is nothing at ${nowhere}.`, expect.stringContaining('access token'), '']])
-}, 60_000)
+}, 180_000)
 
 test.skipIf(!FULL)(
   'of several folders, one that is not there is named and stops nothing',
@@ -72,7 +72,7 @@ test.skipIf(!FULL)(
     expect([code, output.trim()]).toEqual([0, `Imported 1 event from 1 transcript.\nThere is nothing at ${nowhere}, ${none}.`])
     expect((await runServer(['import', nowhere, none], environment)).code).toBe(1)
   },
-  60_000,
+  180_000,
 )
 
 test('a body that breaks off leaves what came whole, and sent again adds the rest', async () => {
@@ -93,7 +93,7 @@ test('a body that breaks off leaves what came whole, and sent again adds the res
   expect(report).toMatchObject({ events: 3_000, turns: 3_000, skipped: [] })
   expect(((await (await send()).json()) as ImportReport).added).toBe(0)
   expect(server.output()).not.toContain('failed')
-}, 60_000)
+}, 180_000)
 
 test('a path that is not there, a file that is no transcript and an unknown word end the command with a sentence', async () => {
   const environment = { DATA_DIR: server.folder }
@@ -107,19 +107,19 @@ test('a path that is not there, a file that is no transcript and an unknown word
     const { code, output } = await runServer(['import', ...words], environment)
     expect([code, output]).toEqual([1, expect.stringContaining(sentence)])
   }
-}, 60_000)
+}, 180_000)
 
 test.skipIf(!FULL)(
   'without a server it goes straight into the embedded database',
   async () => {
     const alone = scratch()
     try {
-      const { code, output } = await runServer(['import', dataFile('codex.jsonl')], { DATA_DIR: alone.folder }, 60_000)
+      const { code, output } = await runServer(['import', dataFile('codex.jsonl')], { DATA_DIR: alone.folder })
       expect([code, output]).toEqual([0, expect.stringMatching(/^Imported 22 events from 1 transcript\.$/m)])
       expect(output).toContain(`There was no database in ${alone.folder}, so a new one was made.`)
     } finally {
       alone.drop()
     }
   },
-  90_000,
+  180_000,
 )

@@ -170,7 +170,7 @@ onOneEngine((parley) => {
     expect([status, body.added]).toEqual([200, 2_001])
     expect(Math.max(...(await eventsOf(parley(), body.session_id)).map(({ source_line }) => source_line.length))).toBeLessThan(200)
     expect((await posted('session-x.jsonl', text)).body.added).toBe(0)
-  }, 30_000)
+  }, 180_000)
 
   test('of a record that would be thousands of events the first are kept, and what is left is told', async () => {
     const id = session()
@@ -184,7 +184,7 @@ onOneEngine((parley) => {
     const [cut, last] = (await eventsOf(parley(), body.session_id)).slice(-2)
     expect([cut!.type, cut!.content.text, last!.content.text]).toEqual(['unknown', '[… cut at import: 18,000 more events]', 'done'])
     expect((await posted('x.jsonl', text)).body.added).toBe(0)
-  }, 30_000)
+  }, 180_000)
 
   test('records whose words are those of the language itself are imported like others', async () => {
     const id = session()

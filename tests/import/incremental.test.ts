@@ -85,7 +85,7 @@ onEveryEngine((parley) => {
         expect(await sessionRow(parley(), whole.session_id)).toEqual(row)
       }
     }
-  }, 60_000)
+  }, 180_000)
 
   test('a line that is still being written is told and waits for the next import', async () => {
     const id = session()
@@ -131,7 +131,7 @@ onEveryEngine((parley) => {
       last_sequence: 1_300,
       last_conversation_sequence: 1_299,
     })
-  }, 60_000)
+  }, 180_000)
 
   test('a document larger than what is read at once grows like any other, and goes on as lines', async () => {
     const [id, head] = [session(), { projectHash: 'ab', startTime: '2026-07-01T08:00:00.000Z' }]
@@ -152,7 +152,7 @@ onEveryEngine((parley) => {
     const logged = await eventsOf(parley(), session_id)
     expect(logged.slice(1).map(({ content }) => Number.parseInt(content.text))).toEqual(messages.map((_, i) => i))
     expect(logged.filter(({ terminal }) => terminal)).toHaveLength(301)
-  }, 60_000)
+  }, 180_000)
 
   test('a session of which there is a document and lines is imported again from both, and grows from either', async () => {
     const [id, head] = [session(), { projectHash: 'ab', startTime: '2026-07-01T08:00:00.000Z' }]
@@ -182,5 +182,5 @@ onEveryEngine((parley) => {
       ])
     while ((await indexed()).length === 0 && performance.now() < until) await Bun.sleep(20)
     expect(await indexed()).toHaveLength(1)
-  }, 60_000)
+  }, 180_000)
 })

@@ -105,7 +105,7 @@ onEveryEngine((parley, engine) => {
     expect(body.added).toBe(3_000)
     expect(turns).toBeGreaterThanOrEqual(3_000 / 1_000 - 1) // one after each batch, which has 1,000 at the most
     await forget(parley(), body.session_id)
-  }, 30_000)
+  }, 180_000)
 
   test('a body larger than MAX_TRACE_BYTES is refused, whether it says its length or not', async () => {
     const small = await parley().beside({ MAX_TRACE_BYTES: '1000' })

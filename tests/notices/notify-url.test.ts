@@ -165,7 +165,7 @@ onOneEngine((parley) => {
       expect(warnings()[0]).toContain('no answer within 10 s')
       await postponed(id, 1)
     },
-    30_000,
+    180_000,
   )
 
   test('its URL, which may hold a token, stands in no line of the log, on no page and in no answer', async () => {

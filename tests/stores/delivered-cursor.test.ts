@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { done, refused, room, say, seat, soon, startParley, viaRest, type Parley, type Seat } from '../support/parley.ts'
 
 let parley: Parley
-beforeAll(async () => void (parley = await startParley({ engine: 'postgres' })), 60_000)
-afterAll(() => parley?.close(), 30_000)
+beforeAll(async () => void (parley = await startParley({ engine: 'postgres' })), 180_000)
+afterAll(() => parley?.close(), 180_000)
 
 const sequences = ({ messages }: { messages: { sequence: number }[] }) => messages.map(({ sequence }) => sequence)
 

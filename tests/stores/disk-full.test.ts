@@ -29,7 +29,7 @@ test('nothing is written while there is no space, what was written can be read, 
   await write('after')
   expect(await read()).toEqual([{ text: 'before' }, { text: 'after' }])
   await database.close()
-}, 30_000)
+}, 180_000)
 
 test('every way to read answers on a full disk as before, also where an answer gives out names; writing is refused', async () => {
   let space = true
@@ -61,4 +61,4 @@ test('every way to read answers on a full disk as before, also where an answer g
   space = true
   await say(seats.bea, 'One more.')
   await parley.close()
-}, 60_000)
+}, 180_000)

@@ -247,7 +247,7 @@ onEveryEngine((parley, engine) => {
       over = true
       await others
       await second.close()
-    }, 60_000)
+    }, 180_000)
 
     test('a wait that begins behind what another waiter has read is answered at once, even without a notification', async () => {
       const unswept = await parley().beside({}, {}, { intervals: { sweep: NEVER_MS } })
@@ -389,7 +389,7 @@ onEveryEngine((parley, engine) => {
       } finally {
         await alone.close()
       }
-    }, 30_000)
+    }, 180_000)
   }
 })
 
@@ -407,7 +407,7 @@ test('a team that has left elsewhere does not post by a cached head, also after 
   } finally {
     await parley.close()
   }
-}, 30_000)
+}, 180_000)
 
 test('a post that was queued until its caller was told of a time-out is never written', async () => {
   const parley = await startParley()
@@ -443,7 +443,7 @@ test('a post that was queued until its caller was told of a time-out is never wr
   } finally {
     await parley.close()
   }
-}, 30_000)
+}, 180_000)
 
 const sequenceOrFailure = (settled: Appended | Error) =>
   settled instanceof Error ? settled.name : settled.outcome === 'appended' ? settled.event.sequence : settled.outcome

@@ -19,11 +19,11 @@ beforeAll(async () => {
   parley = await startParley({ engine: 'postgres', intervals: { sweep: NEVER_MS } })
   stranger = postgres(parley.url!, { max: 2, onnotice() {} })
   await stranger.listen(CHANNEL, (payload) => void received.push(payload))
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
   await stranger?.end({ timeout: 1 })
   await parley?.close()
-}, 30_000)
+}, 180_000)
 
 test('an instance that says hello is answered, and is notified of posts from then on', async () => {
   const { id, alex } = await room(viaRest(parley))

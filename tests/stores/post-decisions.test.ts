@@ -156,7 +156,7 @@ describe('every operation that changes what decides about a post moves the end o
     await as(late, 'post_message', { content: 'four' })
     await as(late, 'leave_session')
     await as(bea, 'conclude_session', { summary_section: 'The very end.' })
-  }, 60_000)
+  }, 180_000)
 
   test('through the life of one that an agent works in', async () => {
     const violations = witness()

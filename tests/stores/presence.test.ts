@@ -32,7 +32,7 @@ beforeAll(async () => {
     [session, `{${first},${second},${third}}`],
   )
   await database.query('analyze participants')
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
   await database?.close()
   await drop?.()

@@ -12,4 +12,4 @@ test('a transaction whose turn comes after its caller got a DatabaseTimeout does
   await database.transaction(({ query }) => query(`insert into said values ('in time')`))
   expect(await database.query('select text from said')).toEqual([{ text: 'in time' }])
   await database.close()
-}, 30_000) // it begins with a database of its own
+}, 180_000) // it begins with a database of its own

@@ -3,14 +3,14 @@ import { afterAll, afterEach, beforeAll } from 'bun:test'
 import { buildRunner, newSite, type Site } from './runner.ts'
 import { startRunnerHub, type RunnerHub } from './runner-hub.ts'
 
-export const LONG_MS = 150_000
+export const LONG_MS = 180_000
 
 /** `scene` makes a hub and a site; what is pushed to `ending` is called after the test. `running` is a hub and a site with a runner that all
  *  tests of the file share which leave those as they are. */
 export const withRunners = () => {
   const ending: (() => unknown)[] = []
   let program = ''
-  beforeAll(async () => void (program = await buildRunner()), 60_000)
+  beforeAll(async () => void (program = await buildRunner()), 180_000)
   afterEach(async () => {
     for (const end of ending.splice(0).toReversed()) await end()
   }, LONG_MS)

@@ -21,6 +21,6 @@ export const withTwoSites = (): (() => [here: Site, there: Site]) => {
       await server.stop()
     }
   }, 120_000)
-  afterAll(() => drop(), 60_000)
+  afterAll(() => drop(), 180_000)
   return () => instances
 }

@@ -5,7 +5,7 @@ import { claudeVersions, openClaude } from '../../support/claude-versions.ts'
 import { isRoot, NOBODY, type Stage } from '../../support/drivers.ts'
 import type { ScriptedModel } from '../../support/scripted-model.ts'
 
-const LONG_MS = 60_000
+const LONG_MS = 180_000
 
 let stage: Stage
 let model: ScriptedModel

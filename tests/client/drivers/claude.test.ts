@@ -9,7 +9,7 @@ import { HUB_KEY, runningWith, workIn, workOf, type Stage, type Task } from '../
 import type { Maker, ScriptedModel } from '../../support/scripted-model.ts'
 import { whileBusy } from '../../support/cpu.ts'
 
-const LONG_MS = 60_000
+const LONG_MS = 180_000
 
 let stage: Stage
 let model: ScriptedModel

@@ -9,7 +9,7 @@ import { CODEX_VERSION } from '../../support/real-codex.ts'
 import { call, message, startScriptedResponses, thought, type ScriptedResponses } from '../../support/scripted-responses.ts'
 import { whileBusy } from '../../support/cpu.ts'
 
-const LONG_MS = 60_000
+const LONG_MS = 180_000
 const bin = clientBin('codex')
 if (bin === undefined)
   console.log(`Skipped: Codex ${CODEX_VERSION} is not in the folder codex of PARLEY_CLIENTS (npm i @openai/codex@${CODEX_VERSION}).`)

@@ -8,7 +8,7 @@ import { whileBusy } from '../../support/cpu.ts'
 import { FULL } from '../../support/full.ts'
 import { HUB_KEY, newStage, type Stage, type Task } from '../../support/drivers.ts'
 
-const LONG_MS = 30_000
+const LONG_MS = 180_000
 const driverOf = (name: string) => builtInDrivers.find(({ agenticTool }) => agenticTool === name)!
 const claude = driverOf('claude-code')
 const DRIVERS: [string, string, Driver][] = [
