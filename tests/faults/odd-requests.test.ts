@@ -1,10 +1,12 @@
-// Whatever stands in the Host, the path or a header, the answer is our JSON, a page of ours, or what Bun's own parser says: a bare status
-// or a closed connection. Never a stack, and nothing in the log, which anybody could fill otherwise.
+// What no HTTP client sends: the server lives [P10]. Whatever stands in the Host, the path or a header, the answer is our JSON, a page of
+// ours, or what Bun's own parser says: a bare status or a closed connection. Never a stack, and nothing in the log, which anybody could fill
+// otherwise.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { DRAWN, shortOf } from '../support/full.ts'
 import { startServer, type TestServer } from '../support/server.ts'
-import { dial } from './sockets.ts'
+import { openRoom, type Room } from './rooms.ts'
+import { dial, requestText } from './sockets.ts'
 
 const PATHS = ['/healthz', '/api/config', '/mcp', '/', '/sessions/x', '/api/sessions/x/stream', '/nothing']
 const NO_HOSTS = [
@@ -29,10 +31,14 @@ interface Answer {
   body: string
 }
 
+const ANNOUNCES_MORE = /^(content-length|transfer-encoding|expect):/im // the server may wait for a body that never comes
+
 const asked = async (port: number, bytes: string): Promise<Answer> => {
   const line = dial(port, Buffer.from(bytes, 'latin1'))
-  await line.ended(5_000)
+  const mayWait = ANNOUNCES_MORE.test(bytes)
+  const ended = await line.ended(mayWait ? 5_000 : 60_000)
   line.socket.destroy()
+  expect(ended || mayWait, JSON.stringify(bytes.slice(0, 300))).toBe(true)
   const [head = '', body = ''] = line.received().split(/\r\n\r\n([^]*)/)
   return { status: /^HTTP\/1\.[01] (\d{3})/.exec(head)?.[1], type: /^content-type: *(.*)$/im.exec(head)?.[1]?.trim() ?? '', body }
 }
@@ -60,8 +66,10 @@ const SERVERS: [string, Record<string, string>][] = [
 describe.each(shortOf(SERVERS, 1))('%s', (_, environment) => {
   let server: TestServer
   let before: number
+  let room: Room
   beforeAll(async () => {
     server = await startServer(environment)
+    room = await openRoom(server.url, 1)
     before = server.output().length
   }, 180_000)
   afterAll(() => server?.remove())
@@ -146,6 +154,68 @@ describe.each(shortOf(SERVERS, 1))('%s', (_, environment) => {
       { numRuns: 400, endOnFailure: true, ...DRAWN },
     )
   }, 120_000)
+
+  const chunked = (bytes: number) => {
+    const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`
+    const head = requestText('POST', `/api/sessions/${room.session}/messages`, {
+      'transfer-encoding': 'chunked',
+      'x-team-id': room.teams[0]!,
+    })
+    return `${head}${chunk.repeat(Math.ceil(bytes / 0x10000))}0\r\n\r\n`
+  }
+  const ODDITIES: [name: string, bytes: () => string, status: RegExp][] = [
+    [
+      'two Content-Lengths',
+      () => 'POST /api/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 30\r\n\r\n{}',
+      /^400$/,
+    ],
+    [
+      'a length and chunks',
+      () => 'POST /api/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      /^400$/,
+    ],
+    ['chunks that grow past 1 MiB', () => chunked(1.5 * 1024 * 1024), /^413$/],
+    ['a length past every limit', () => requestText('POST', '/api/sessions', { 'content-length': String(80 * 1024 * 1024) }), /^413$/],
+    ['no Host', () => 'GET /api/config HTTP/1.1\r\n\r\n', /^40[03]$/],
+    ['HTTP/1.0 without a Host', () => 'GET /api/config HTTP/1.0\r\n\r\n', /^40[03]$/],
+    ['a header of 64 KB', () => requestText('GET', '/healthz', { 'x-long': 'x'.repeat(65_536) }), /^431$/],
+    ['an address of 64 KB', () => requestText('GET', `/${'x'.repeat(65_536)}`, {}), /^4\d\d$/],
+    ['a line break inside a header', () => 'GET /api/config HTTP/1.1\r\nHost: localhost\r\nX-Team-ID: a\nb\r\n\r\n', /^4\d\d$/],
+    ['no HTTP at all', () => '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', /^4\d\d$/],
+    ['TRACE', () => requestText('TRACE', '/api/config', {}), /^4\d\d$/],
+  ]
+
+  test.each(ODDITIES)(
+    '%s gets a 4xx or a closed connection, and the server lives',
+    async (_, bytes, allowed) => {
+      const line = dial(server.port, bytes())
+      for (let waited = 0; waited < 60_000 && !(await line.ended(20)) && !line.received().includes('\r\n\r\n'); waited += 20);
+      const closed = await line.ended(50)
+      line.socket.destroy()
+      const status = /^HTTP\/1\.[01] (\d{3})/.exec(line.received())?.[1]
+      if (status === undefined) expect(closed).toBe(true)
+      else expect(status).toMatch(allowed)
+      if (status === '413') expect(line.received()).toMatch(/^HTTP\/1\.1 413 [^]*(?:payload_too_large|\r\n\r\n$)/)
+      expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+      expect(server.running).toBe(true)
+    },
+    180_000,
+  )
+
+  // As HAProxy asks by default.
+  test('a health check in HTTP/1.0 without a Host is answered', async () => {
+    const line = dial(server.port, 'GET /healthz HTTP/1.0\r\n\r\n')
+    await line.ended(60_000)
+    line.socket.destroy()
+    expect(line.received()).toMatch(/^HTTP\/1\.[01] 200 /)
+  })
+
+  test('two requests in one packet get two answers in order', async () => {
+    const line = dial(server.port, requestText('GET', '/healthz', {}) + requestText('GET', '/nothing', { connection: 'close' }))
+    await line.ended(60_000)
+    line.socket.destroy()
+    expect([...line.received().matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status!)).toEqual(['200', '404'])
+  })
 
   test('nothing of all that is in the log', async () => {
     expect(server.output().slice(before)).toBe('')
