@@ -8,6 +8,7 @@ import { newSecret, uuid7 } from '../../src/core/ids.ts'
 import { newHome } from '../support/client.ts'
 import { fakeClient, within } from '../support/fake-client.ts'
 import { withHub } from '../support/hub-and-clients.ts'
+import { soon } from '../support/parley.ts'
 import { withShortPeeks } from '../support/short-peeks.ts'
 import { armed, idleAt, meeting, sessionFiles } from '../support/watching.ts'
 import { FULL } from '../support/full.ts'
@@ -51,11 +52,12 @@ test(
       await hub.post(bea, 'one')
       expect((await first).code).toBe(2)
       const second = agent.ended()
+      await armed(own)
       const before = short.rounds
       while (short.rounds < before + 2) expect(await within(100, second)).toBeUndefined()
       await hub.post(bea, 'two')
       const { code, err } = await second
-      expect([code, err]).toEqual([2, expect.stringContaining('unread')])
+      expect([code, err]).toEqual([2, expect.stringContaining('1 unread')])
     } finally {
       agent.kill()
       own.drop()
@@ -77,6 +79,7 @@ test(
     await hub.post(bea, 'two')
     await hub.read(alex)
     const second = agent.ended()
+    await armed(home)
     expect(await within(SHORT_MS, second)).toBeUndefined()
     await hub.post(bea, 'three')
     expect((await second).err).toContain('Parley: 1 unread')
@@ -105,8 +108,7 @@ test(
     const { alex, bea } = await meeting(hub)
     void idleAt(client(), alex)
     await armed(home)
-    await Bun.sleep(1_000 * Number(IDLE_AFTER) + 500) // until then it counts as active
-    expect(await hub.asleep(bea)).toBe(1)
+    await soon('it is asleep', async () => (await hub.asleep(bea)) === 1) // until it is idle it counts as active
   },
   LONG_MS,
 )
