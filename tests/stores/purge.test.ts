@@ -80,7 +80,8 @@ onEveryEngine((parley, engine) => {
     )
     const texts = streams.map((stream) => stream.text())
     expect(await (await parley().send(`/sessions/${id}/document?version=1`)).text()).toContain('The plan')
-    await Bun.sleep(200)
+    const { waits, peeks } = parley().services
+    await soon('all are held', () => waits.held === 3 && peeks.held === 1 && other.services.waits.held === 1)
     const begun = performance.now()
     await order(id, '--yes')
     for (const answer of held) await refused(answer, 'unauthorized')
