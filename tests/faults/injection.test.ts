@@ -161,7 +161,8 @@ const callAll = async (effects: readonly string[]) => {
     if (!effects.includes(operation.effect)) continue
     for (const put of placesIn(operation.input))
       for (const text of some()) {
-        if (effects.includes('write') && ++calls % CALLS_A_SCENE === 0) made = await something(scene)
+        calls++
+        if (effects.includes('write') && calls % CALLS_A_SCENE === 0) made = await something(scene)
         const headers = callerOf(operation, operation.toolset)
         const { path, sending } = restRequest(operation.fullName, put(goodInputOf(operation, made.ids), text), { headers })
         isFine(`${operation.fullName}: ${text}`, await ask(scene.send, { ...sending, path, headers: sending.headers }))
