@@ -62,11 +62,12 @@ test('the connections of a burst go back when they have rested, and nothing is l
     )
     return row!.n
   }
-  const burst = () => Promise.all(Array.from({ length: CONNECTIONS }, () => rested.query('select pg_sleep(0.1) as "the burst"')))
+  const burst = () => Promise.all(Array.from({ length: CONNECTIONS }, () => rested.query('select pg_sleep(0.5) as "the burst"')))
   try {
     for (let n = 0; n < 2; n++) {
-      await burst()
-      expect(await backends()).toBe(CONNECTIONS)
+      const over = burst()
+      await soon('it has all connections', async () => (await backends()) === CONNECTIONS)
+      await over
       await soon('they have gone back', async () => (await backends()) === 0)
     }
     const told = await Promise.all(
