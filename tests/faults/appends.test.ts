@@ -69,9 +69,10 @@ onEveryServer((server) => {
     const room = await openRoom(server().url, TEAMS)
     for (let version = 0; version < VERSIONS; version++) {
       const answers = await Promise.all(
-        numbers(UPDATES).map((n) =>
-          inDoc(room, 'PUT', '', { content: `draft ${version}/${n}`, expected_version: version }, room.teams[n % TEAMS]),
-        ),
+        numbers(UPDATES).map((n) => {
+          const update = { content: `draft ${version}/${n}`, expected_version: version, idempotency_key: `${version}/${n}` }
+          return whileUnavailable(() => inDoc(room, 'PUT', '', update, room.teams[n % TEAMS]))
+        }),
       )
       const winners = answers.flatMap(({ status }, i) => (status === 200 ? [i + 1] : []))
       expect(winners).toHaveLength(1)

@@ -11,7 +11,7 @@ import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { serveSite, type Site } from '../support/site.ts'
 import { steppingDatabase } from '../support/stepping-database.ts'
 import { expectFaultless, type Entry } from './checker.ts'
-import { acked, call, follow, followStream, openRoom, post, readBy, readFeed, until, wait, type Item } from './rooms.ts'
+import { acked, call, follow, followStream, openRoom, post, readBy, readFeed, until, wait, whileUnavailable, type Item } from './rooms.ts'
 
 const HOUR_MS = 3_600_000
 const OFF_MS = [HOUR_MS, -HOUR_MS, 24 * HOUR_MS, -24 * HOUR_MS, 0]
@@ -57,7 +57,8 @@ describe('two servers on one Postgres', () => {
     const write = async (writer: number) => {
       for (let n = 0; setting; n++) {
         const text = `${writer}/${n}`
-        const { status, body } = await post(rooms[writer % 2]!, text, { team: room.teams[writer]!, key: crypto.randomUUID() })
+        const as = { team: room.teams[writer]!, key: crypto.randomUUID() }
+        const { status, body } = await whileUnavailable(() => post(rooms[writer % 2]!, text, as))
         expect([status, body.error]).toEqual([200, undefined])
         log.push(acked(text, body.cursor, `writer ${writer}`))
         said++
@@ -70,9 +71,9 @@ describe('two servers on one Postgres', () => {
     let lines = 0
     const append = async () => {
       for (; setting; lines++) {
-        const body = { text: `line ${lines}` }
         const path = `/api/sessions/${room.session}/doc/append`
-        const { status } = await call(there, 'POST', path, { team: room.teams[1]!, body, key: crypto.randomUUID() })
+        const sending = { team: room.teams[1]!, body: { text: `line ${lines}` }, key: crypto.randomUUID() }
+        const { status } = await whileUnavailable(() => call(there, 'POST', path, sending))
         expect(status).toBe(200)
       }
     }
@@ -103,7 +104,8 @@ describe('two servers on one Postgres', () => {
       const { sequence } = (await readFeed(room)).at(-1)!
       const heard = wait({ ...room, url: instances[1]!.url }, sequence, { team: room.teams[1]!, timeout: 30 })
       await database.setClock(offMs)
-      await post(room, `at ${offMs}`)
+      const key = crypto.randomUUID()
+      expect((await whileUnavailable(() => post(room, `at ${offMs}`, { key }))).status).toBe(200)
       expect((await heard).body.messages.map(({ content }: Item) => content!.text)).toEqual([`at ${offMs}`])
     }
   }, 120_000)

@@ -6,7 +6,20 @@ import { withoutNotifications, type MuteProxy } from '../support/proxy.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { databaseOf, onEveryServer } from './engines.ts'
 import { expectFaultless, type Entry } from './checker.ts'
-import { acked, call, expectUnbroken, follow, followStream, openRoom, post, readBy, until, wait, type Item, type Room } from './rooms.ts'
+import {
+  acked,
+  call,
+  expectUnbroken,
+  follow,
+  followStream,
+  openRoom,
+  postSurely,
+  readBy,
+  until,
+  wait,
+  type Item,
+  type Room,
+} from './rooms.ts'
 import { whileBusy } from '../support/cpu.ts'
 import { FULL, shortOf } from '../support/full.ts'
 
@@ -25,7 +38,7 @@ const write = async (rooms: Room[], each: number, acknowledged: (cursor: number)
     const room = rooms[writer % rooms.length]!
     for (let n = 0; n < each; n++) {
       const text = `${writer}/${n}`
-      const { status, body } = await post(room, text, { team: room.teams[writer]! })
+      const { status, body } = await postSurely(room, text, { team: room.teams[writer]! })
       expect(status).toBe(200)
       acknowledged(body.cursor)
       log.push(acked(text, body.cursor, `writer ${writer}`))
@@ -141,7 +154,7 @@ describe('on two servers with one Postgres', () => {
       for (let sequence = 2; sequence <= LONE + 1; sequence++) {
         await until('the event before', 10_000, () => newest === sequence - 1)
         await Bun.sleep(200) // the reader waits by now: it has to be woken
-        clock.acknowledged((await post(room, `number ${sequence}`)).body.cursor)
+        clock.acknowledged((await postSurely(room, `number ${sequence}`)).body.cursor)
         await until(`event ${sequence} by ${way}`, WAKE_WITHIN_MS, () => newest === sequence)
       }
       expectUnbroken(await items, LONE + 1)
@@ -158,7 +171,7 @@ describe('on two servers with one Postgres', () => {
     const team = room.teams[1]!
     await wait(away, 1, { team, timeout: 0 })
     for (let n = 0; n < 200; n++) {
-      const { cursor } = (await post(room, `number ${n}`)).body
+      const { cursor } = (await postSurely(room, `number ${n}`)).body
       const { messages } = (await wait(away, cursor - 1, { team, timeout: 0 })).body
       expect(messages.map(({ sequence }: Item) => sequence)).toEqual([cursor])
     }
@@ -170,7 +183,7 @@ describe('on two servers with one Postgres', () => {
     const away = { ...room, url: deaf.url }
     const [alex, bea] = room.teams as [string, string]
     for (const team of [alex, bea, alex, bea]) expect((await wait(away, 1, { team, timeout: 0 })).body.messages).toEqual([])
-    const { cursor } = (await post(room, 'from afar')).body
+    const { cursor } = (await postSurely(room, 'from afar')).body
     const beyond = await wait(away, cursor, { team: bea, timeout: 0 })
     expect([beyond.status, beyond.body.next_cursor]).toEqual([200, cursor])
     await until('the event by a poll', 10_000, async () => (await wait(away, 1, { team: alex, timeout: 0 })).body.messages.length === 1)

@@ -56,15 +56,17 @@ const signIn = async ({ url }: TestServer, name: string): Promise<string> => {
   return response.headers.get('set-cookie')!.split(';')[0]!
 }
 
-const propose = (server: TestServer, { session, teams }: Room, title: string) =>
-  send(
-    server,
-    'records/propose_decision',
-    { meeting_id: session, title, description: 'So it is.' },
-    {
-      'x-team-id': teams[0]!,
-      'idempotency-key': `propose ${title}`,
-    },
+const propose = (servers: TestServer[], { session, teams }: Room, title: string) =>
+  patiently(servers, (server) =>
+    send(
+      server,
+      'records/propose_decision',
+      { meeting_id: session, title, description: 'So it is.' },
+      {
+        'x-team-id': teams[0]!,
+        'idempotency-key': `propose ${title}`,
+      },
+    ),
   )
 
 const decide = (server: TestServer, id: string, { cookie, key, action = 'approve', signal }: Decision) =>
@@ -108,11 +110,11 @@ describe.each(HERE)('on %s', (engine) => {
     const outcomes = new Map<string, string>()
     let byNora = 0
     for (let round = 0; round < ROUNDS; round++) {
-      const { id } = made(await propose(servers[round % servers.length]!, room, `Decision ${round}`))
+      const { id } = made(await propose([servers[round % servers.length]!], room, `Decision ${round}`))
       const action = round % 4 === 0 ? 'reject' : 'approve'
       const both = await Promise.all([
-        decide(servers[0]!, id, { cookie: nora, key: `nora ${round}` }),
-        decide(servers.at(-1)!, id, { cookie: omar, key: `omar ${round}`, action }),
+        patiently([servers[0]!], (server) => decide(server, id, { cookie: nora, key: `nora ${round}` })),
+        patiently([servers.at(-1)!], (server) => decide(server, id, { cookie: omar, key: `omar ${round}`, action })),
       ])
       const won = both.findIndex(({ status }) => status === 200)
       const { status } = both[won]!.body.proposal
@@ -132,13 +134,13 @@ describe.each(HERE)('on %s', (engine) => {
     const outcomes = new Map<string, string>()
     let [lost, replayed] = [0, 0]
     for (let round = 0; round < ROUNDS; round++) {
-      const { id } = made(await propose(servers[round % servers.length]!, room, `Decision ${round}`))
+      const { id } = made(await propose([servers[round % servers.length]!], room, `Decision ${round}`))
       const decision = { cookie: nora, key: `lost ${round}` }
       const hangUp = new AbortController()
       const first = decide(servers[0]!, id, { ...decision, signal: hangUp.signal }).catch(() => void lost++)
       await Bun.sleep(Math.random() * 12)
       hangUp.abort()
-      const again = await decide(servers.at(-1)!, id, decision)
+      const again = await patiently([servers.at(-1)!], (server) => decide(server, id, decision))
       await first
       made(again)
       replayed += Number(again.replayed)
@@ -160,7 +162,7 @@ describe.each(HERE)('on %s', (engine) => {
         const racing: Promise<void>[] = []
         for (let round = 0; round < ROUNDS; round++) {
           const n = round % brief.length
-          const { id, expires_at } = made(await propose(brief[n]!, room, `Decision ${round}`))
+          const { id, expires_at } = made(await propose([brief[n]!], room, `Decision ${round}`))
           const decideAtTheEnd = async () => {
             const left = Date.parse(expires_at) - Date.now() - earlierBy(round)
             await Bun.sleep(Math.max(0, left))
@@ -197,7 +199,7 @@ describe.each(HERE)('on %s', (engine) => {
       const over = { now: false }
       const decideOn = async () => {
         for (let round = 0; !over.now; round++) {
-          const { id } = made(await patiently(servers, (server) => propose(server, room, `Decision ${round}`)))
+          const { id } = made(await propose(servers, room, `Decision ${round}`))
           const both = await Promise.all(
             [nora, omar].map((cookie, n) => patiently(servers, (server) => decide(server, id, { cookie, key: `kill ${n} ${round}` }))),
           )

@@ -104,6 +104,18 @@ export const readFeed = async (room: Room, send?: Send): Promise<Item[]> => {
   }
 }
 
+const OVER_AFTER_MS = 10_000 // the database ends a statement after five seconds
+
+/** A post without a key, as `whileUnavailable`: after a 503 it is looked for, once it is certain that it is not still being written. */
+export const postSurely = async (room: Room, text: string, as: Parameters<typeof post>[2] = {}): Promise<Answer> =>
+  whileUnavailable(async () => {
+    const answer = await post(room, text, as)
+    if (answer.status !== 503) return answer
+    await Bun.sleep(OVER_AFTER_MS)
+    const written = (await readFeed(room, as.send)).find(({ content }) => content?.text === text)
+    return written ? { ...answer, status: 200, body: { cursor: written.sequence } } : answer
+  })
+
 /** Waits without pause until `last` was seen, as an agent does; `seen` is called with each item. */
 export const follow = async (room: Room, team: string, last: number, seen: (item: Item) => void = () => {}): Promise<Item[]> => {
   const items: Item[] = []

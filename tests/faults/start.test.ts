@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { passProxyBy } from '../../src/cli/local-server.ts'
 import { FULL, shortOf } from '../support/full.ts'
 import { emptyFolderAt, freePort, runServer, startServer, type TestServer } from '../support/server.ts'
-import { expectUnbroken, openRoom, post, readFeed, textsOf, until } from './rooms.ts'
+import { expectUnbroken, openRoom, post, readFeed, textsOf, until, whileUnavailable } from './rooms.ts'
 
 const PASSWORD = 'correct-horse-battery'
 const PUBLIC = 'https://parley.example'
@@ -33,7 +33,7 @@ test('a second process on the embedded folder ends as soon as it has started and
   const posting = (async () => {
     while (!over) {
       const text = `number ${said.length}`
-      expect((await post(room, text)).status).toBe(200)
+      expect((await whileUnavailable(() => post(room, text, { key: text }))).status).toBe(200)
       said.push(text)
     }
   })()
