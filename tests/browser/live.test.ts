@@ -238,8 +238,16 @@ test('half-typed text, focus, a selection and where one reads stay as they are',
     })
     await page.locator('#message').fill('half a thought')
     await page.locator('#message').focus()
-    await page.evaluate(() => void (document.querySelector('#scroller')!.scrollTop = -600))
-    await Bun.sleep(300) // rows take their true height when they are seen first
+    // Rows take their true height when they are seen first.
+    await page.evaluate(async () => {
+      const scroller = document.querySelector('#scroller')!
+      const place = () => `${scroller.scrollTop} of ${scroller.scrollHeight}`
+      scroller.scrollTop = -600
+      for (let before = ''; before !== place();) {
+        before = place()
+        for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame)
+      }
+    })
     const seen = await page.evaluate(() => {
       const { top } = document.querySelector('#scroller')!.getBoundingClientRect()
       return [...document.querySelectorAll('#rows > .row')].find((row) => row.getBoundingClientRect().top > top + 50)!.id

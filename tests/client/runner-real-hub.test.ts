@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { whileBusy } from '../support/cpu.ts'
 import { startControlled, type Controlled } from '../support/controlled.ts'
 import { runServer } from '../support/server.ts'
 import { FULL } from '../support/full.ts'
@@ -66,7 +67,7 @@ test(
     expect(runs()).toBe(true)
     const { output } = await runServer(['purge', session_id, '--yes'], { DATA_DIR: hub.server.folder })
     expect(output).toContain('Purged 1 session')
-    await until(() => !runs(), 5_000)
+    await until(() => !runs(), whileBusy(5_000))
     const next = await hub.control('create_session', { title: 'Next', ...agent, branch: 'main' })
     const sent = { session_id: next.session_id, prompt: steps({ say: 'Here.' }), wait_for_completion: true, timeout_ms: 30_000 }
     expect(await hub.control('send_prompt', sent)).toMatchObject({ status: 'completed' })

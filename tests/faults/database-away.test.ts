@@ -17,6 +17,7 @@ import {
   textsOf,
   until,
   wait,
+  whileUnavailable,
   type Answer,
   type Room,
 } from './rooms.ts'
@@ -115,8 +116,8 @@ test.each(numbers(KILLS))(
   async () => {
     const [room, quiet] = [await openRoom(server.url), await openRoom(server.url, TEAMS)]
     const pid = server.pid
-    const waits = holdWaits(quiet, HELD.killed, 8, await lastOf(quiet))
-    await until('the waits are held', 10_000, async () => (await gauge(server.url, 'waits_held')) === HELD.killed)
+    const waits = holdWaits(quiet, HELD.killed, 30, await lastOf(quiet))
+    await until('the waits are held', 25_000, async () => (await gauge(server.url, 'waits_held')) === HELD.killed)
     const load = underLoad(room)
     const page = await fetch(`${server.url}/sessions/${quiet.session}/live`)
     const printed = server.output().length
@@ -139,7 +140,9 @@ test.each(numbers(KILLS))(
     await Bun.sleep(300)
     await load.stop()
     expectProperAnswers(load)
-    await expectEnded(waits, 8)
+    const news = await whileUnavailable(() => post(quiet, 'It is back.', { key: 'news' }))
+    await expectEnded(waits, 30)
+    for (const { answer } of await Promise.all(waits)) if (answer.status === 200) expect(answer.body.next_cursor).toBe(news.body.cursor)
     await expectNothingLost(room, load)
     expect(server).toMatchObject({ pid, running: true })
     await until('the page is up to date', BACK_WITHIN_MS, () => logged('watched sessions are read again') === 1)

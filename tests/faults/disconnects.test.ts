@@ -69,7 +69,7 @@ const DOORS: [name: string, accept: string, ask: typeof restWait][] = [
 const ROUNDS = FULL ? 25 : 1
 
 test.each(numbers(ROUNDS))(
-  'three hundred waits and a hundred streams whose clients vanish leave no waiter behind after a second: %s',
+  'three hundred waits and a hundred streams whose clients vanish leave no waiter behind: %s',
   async () => {
     const rooms = [await openRoom(server.url, 8), await openRoom(server.url, 8)]
     const seats = rooms.flatMap((room) => room.teams.map((team) => ({ room, team })))
@@ -82,7 +82,7 @@ test.each(numbers(ROUNDS))(
     const streams = numbers(100).map((n) => dial(server.port, stream(seats[n % seats.length]!.room, seats[n % seats.length]!.team)))
     await until(
       'all are held',
-      10_000,
+      25_000,
       async () => (await gauge(server.url, 'waits_held')) === 300 && (await gauge(server.url, 'streams_open')) === 100,
     )
     expect(await gauge(server.url, 'waiters')).toBe(400)
@@ -113,11 +113,11 @@ const SEVERAL: typeof DOORS = [
 ]
 
 test.each([...DOORS, ...SEVERAL])(
-  'a single wait over %s ends within a second when its client closes the connection',
+  'a single wait over %s ends when its client closes the connection',
   async (_, accept, ask) => {
     const room = await openRoom(server.url, 8)
     const line = dial(server.port, ask(room, room.teams[3]!, accept))
-    await until('it is held', 10_000, async () => (await gauge(server.url, 'waits_held')) > 0)
+    await until('it is held', 25_000, async () => (await gauge(server.url, 'waits_held')) > 0)
     line.socket.end()
     line.socket.destroy()
     await until('no waiter is left', 10_000, async () => (await gauge(server.url, 'waiters')) === 0)
