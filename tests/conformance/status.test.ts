@@ -100,7 +100,7 @@ test('waits and streams at their limits, a blocked process and slow wakes fire, 
     expect(page).toContain('red Held waits 1 of 1 At the limit more are refused. Raise MAX_WAITS')
     await stream.body!.cancel()
     await firesNot('ParleyStreamsNearLimit', small)
-    small.services.onEvents(() => block(2_500))
+    small.services.onEvents(() => block(700))
     await say(alex, 'It is slow.')
     await waiting
     await comesToFire('ParleyEventLoopSlow', small, before)

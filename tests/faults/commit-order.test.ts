@@ -16,7 +16,7 @@ const WRITERS = 20
 const EACH = FULL ? 500 : 20
 const READERS = 3
 const HELD_OPEN = FULL ? 0.01 : 0.05 // of all writes
-const HELD_MS = 200
+const HELD_MS = FULL ? 200 : 100
 
 let server: TestPostgres
 let drop: () => Promise<void>

@@ -9,7 +9,7 @@ import { dial, requestText } from './sockets.ts'
 import { whileBusy } from '../support/cpu.ts'
 import { FULL } from '../support/full.ts'
 
-const IDLE_AFTER_S = 2
+const IDLE_AFTER_S = 1
 const CONNECTIONS = 17 // of an instance: the pool's, and the one that listens
 const LEFT_MS = 4_000 // the database itself ends a statement after 5 s, and a transaction that somebody has left after 10 s
 

@@ -25,6 +25,7 @@ test('a session that a frozen transaction of another instance holds takes posts 
   const [held, thawed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const frozen = other
     .transaction(async ({ query }) => {
+      await query(`set local idle_in_transaction_session_timeout = '2s'`) // it is ten, as the next test holds
       await query('select from sessions where id = $1 for update', [room.session])
       held.resolve()
       await thawed.promise

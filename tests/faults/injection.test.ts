@@ -66,7 +66,7 @@ let bystander: Something
 let made: Something
 let hashes: string[] // of tokens, which no answer has
 beforeAll(async () => {
-  scene = await openScene()
+  scene = await openScene({ intervals: { presence: 50, index: 50, loops: 50 } })
   bystander = await something(scene)
   made = await something(scene)
   hashes = (await scene.database.query<{ hash: string }>('select token_hash as hash from participants where token_hash is not null')).map(
@@ -98,7 +98,7 @@ const settled = async () => {
     async () => {
       const before = last
       last = JSON.stringify(await counts())
-      await Bun.sleep(1_200)
+      await Bun.sleep(400) // several runs of each job that writes
       return last === before
     },
     60,

@@ -5,6 +5,7 @@ import { addressNotices, takeDeliveries } from '../../src/notices/outbox.ts'
 import { notifyPeople } from '../../src/notices/notify-people.ts'
 import { jobsOf } from '../../src/operations/toolset.ts'
 import { rooms } from '../../src/rooms/toolset.ts'
+import { silentFor } from '../support/board-scene.ts'
 import { startNotifyReceiver } from '../support/notify-receiver.ts'
 import { NEVER_MS, done, onOneEngine, room, say, soon, TITLE, viaRest, type Seat } from '../support/parley.ts'
 import { personAt } from '../support/records-scene.ts'
@@ -124,15 +125,27 @@ onOneEngine((parley) => {
   })
 
   test('a convener that is silent for long is told of; one that polls or posts is not', async () => {
-    const served = await telling({ ...QUICK, DISCONNECTED_AFTER: '0.8' }) // gone after 8 s: a machine that stands still for 2 s is none
+    const served = await telling()
     await closing(served, async () => {
       const { id, alex, bea } = await room(viaRest(served))
-      const other = await room(viaRest(served))
-      const leaves = [held(bea), held(other.bea), held(other.alex)]
-      const posting = await room(viaRest(served))
-      leaves.push(held(posting.bea))
-      for (; kinds(id).length === 0; await Bun.sleep(200)) await say(posting.alex, 'Still at it.')
+      const [other, posting] = [await room(viaRest(served)), await room(viaRest(served))]
+      const leaves = [held(bea), held(other.bea), held(other.alex), held(posting.bea)]
+      const polling = () =>
+        served.database.query('select from participants where session_id in ($1, $2, $3) and polling_until > now()', [
+          id,
+          other.id,
+          posting.id,
+        ])
+      await soon('who polls is written down', async () => (await polling()).length === leaves.length)
+      await silentFor(served, id, alex, 3_600)
+      await say(posting.alex, 'Still at it.')
+      for (const { id: session, alex: convener } of [other, posting])
+        await served.database.query(
+          `update participants set last_seen_at = last_seen_at - interval '1 hour' where session_id = $1 and team_id = $2`,
+          [session, convener.handle],
+        )
       await told(id, 'convener_gone')
+      await aWhile()
       expect([...kinds(other.id), ...kinds(posting.id)]).toEqual([])
       await alex('leave_session')
       for (const leave of leaves) await leave()

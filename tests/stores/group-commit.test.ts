@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { ANSWER_WITHIN_MS } from '../../db/database.ts'
 import { GroupCommit } from '../../src/log/group-commit.ts'
 import type { Appended, Draft } from '../../src/log/append.ts'
@@ -411,6 +411,8 @@ test('a team that has left elsewhere does not post by a cached head, also after 
 
 test('a post that was queued until its caller was told of a time-out is never written', async () => {
   const parley = await startParley()
+  const now = performance.now.bind(performance)
+  const clock = spyOn(performance, 'now')
   try {
     const { id, alex } = await room(viaRest(parley))
     let release = () => {}
@@ -431,7 +433,7 @@ test('a post that was queued until its caller was told of a time-out is never wr
     const one = post('one')
     await Bun.sleep(1) // it is being written
     const [two, three] = [post('two'), post('three')]
-    await Bun.sleep(ANSWER_WITHIN_MS + 100)
+    clock.mockImplementation(() => now() + ANSWER_WITHIN_MS + 100)
     const late = post('four')
     release()
     expect(await Promise.all([one, two, three, late])).toEqual([2, 'DatabaseTimeout', 'DatabaseTimeout', 3])
@@ -441,6 +443,7 @@ test('a post that was queued until its caller was told of a time-out is never wr
     )
     expect(rows.map(({ text }) => text)).toEqual(['one', 'four'])
   } finally {
+    clock.mockRestore()
     await parley.close()
   }
 }, 180_000)

@@ -64,7 +64,7 @@ onEveryEngine((parley, engine) => {
     const { id, alex, bea } = await room(call())
     await done(alex('update_session_doc', { content: '# The plan', expected_version: 0 }))
     const { cursor } = (await say(alex, 'Soon gone.')) as any
-    const other = await parley().beside({})
+    const other = await parley().beside({}, {}, { intervals: { sweep: 50 } }) // on the embedded database nothing notifies it
     const elsewhere = viaRest(other)
     const held = [
       alex('wait_for_messages', { since_cursor: cursor, timeout: 20 }),

@@ -1,6 +1,7 @@
 // A whole Parley in this process on a Postgres, with something of everything in it, and requests to it whose longest turn is measured.
 import { openPostgres } from '../../../db/postgres.ts'
 import { migrate } from '../../../db/migrate.ts'
+import type { Options } from '../../../src/process/services.ts'
 import { keyOf } from '../../support/keys.ts'
 import { runnerAt } from '../../support/played-runner.ts'
 import { cookieOf, done, room, viaRest, type Served } from '../../support/parley.ts'
@@ -16,12 +17,12 @@ const READ_BYTES = 4_000_000
 export type Scene = Awaited<ReturnType<typeof openScene>>
 
 /** The database is another process, so that this one's processor time is the server's own. */
-export const openScene = async () => {
+export const openScene = async (options: Options = {}) => {
   const postgres = await startPostgres()
   const { url, drop } = await freshDatabase(postgres.url)
   const database = await openPostgres(url)
   await migrate(database)
-  const parley = await openInProcess({ OPERATOR_KEY: 'operator-key-of-the-test' }, database)
+  const parley = await openInProcess({ OPERATOR_KEY: 'operator-key-of-the-test' }, database, options)
   const send: Served['send'] = async (path, { address: _, ...sending } = {}) =>
     parley.send(new Request(`${LOCAL}${path}`, { ...sending, headers: { host: 'localhost', ...sending.headers } }))
   const served = { ...parley, send } as unknown as Served
