@@ -1,5 +1,5 @@
 // The inbox and the cards of proposals as a person uses them: by keyboard, by touch, without script, and while others decide.
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { Page, Route } from 'playwright'
 import { violations } from '../support/axe.ts'
 import { whileBusy } from '../support/cpu.ts'
@@ -621,11 +621,10 @@ test.skipIf(!FULL)('a row that waits for a person takes no button that copies a 
   }),
 )
 
-const twoSites = withTwoSites()
+describe.skipIf(!FULL)('at two instances', () => {
+  const twoSites = withTwoSites()
 
-test.skipIf(!FULL)(
-  'what somebody else decides at another instance changes the open cards within 500 ms, in the inbox and in the feed',
-  async () => {
+  test('what somebody else decides at another instance changes the open cards within 500 ms, in the inbox and in the feed', async () => {
     const [here, there] = twoSites()
     const entered = await fetch(`${there.url}/sign-in`, {
       method: 'POST',
@@ -652,8 +651,8 @@ test.skipIf(!FULL)(
       },
       here,
     )
-  },
-)
+  })
+})
 
 test.skipIf(!FULL)('an inbox with 20 cards takes at most 70 KiB, all in, and nothing in it jumps', async () => {
   const other = await serveSite()

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { withHub } from '../support/hub-and-clients.ts'
 import type { Ran } from '../support/client.ts'
 import { whileBusy } from '../support/cpu.ts'
-import { FULL } from '../support/full.ts'
+import { FULL, shortOf } from '../support/full.ts'
 import { thatCanStall } from '../support/stalling-proxy.ts'
 import { meeting } from '../support/watching.ts'
 
@@ -48,8 +48,8 @@ test(
     await denied(() => agent.edits('src/lexer'))
     await denied(() => agent.edits('./packages/app/README.md'))
     await denied(() => agent.edits('packages/app/notes.md', 'notebook_path'))
-    for (const free of ['src/parser/parser.ts', 'src/lexers.ts', '../src/lexer/lexer.ts', '/etc/src/lexer/x', home.path('src/lexer/x')])
-      expect(await agent.edits(free), free).toEqual(PASSES)
+    const others = ['src/parser/parser.ts', 'src/lexers.ts', '../src/lexer/lexer.ts', '/etc/src/lexer/x', home.path('src/lexer/x')]
+    for (const free of shortOf(others, 2)) expect(await agent.edits(free), free).toEqual(PASSES)
     await hub.call(`/${bea.session_id}/work/${item.item_id}`, { status: 'done' }, bea.team_id)
     expect(await agent.edits('src/lexer/lexer.ts')).toEqual(PASSES)
   },

@@ -1,31 +1,16 @@
-import { afterEach, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { buildRunner, git, newSite, processesWith, until, type Site } from '../support/runner.ts'
+import { git, processesWith, until } from '../support/runner.ts'
 import { FULL } from '../support/full.ts'
-import { startRunnerHub, type RunnerHub } from '../support/runner-hub.ts'
+import { LONG_MS, steps, withRunners } from '../support/runner-scene.ts'
 
-const LONG_MS = 90_000
-const ending: (() => unknown)[] = []
-let program = ''
-beforeAll(async () => void (program = await buildRunner()), 60_000)
-afterEach(async () => {
-  for (const end of ending.splice(0).toReversed()) await end()
-}, LONG_MS)
-
-const scene = async (name?: string): Promise<{ hub: RunnerHub; site: Site }> => {
-  const hub = await startRunnerHub()
-  const site = newSite(program, name)
-  ending.push(hub.end, site.drop)
-  return { hub, site }
-}
-const steps = (...all: object[]) => JSON.stringify(all)
+const { scene, running } = withRunners()
 
 test(
   'a prompt reaches the agent as it is, and stands in no argument vector',
   async () => {
-    const { hub, site } = await scene()
-    await site.start(hub)
+    const { hub, site } = await running()
     const never = site.path('never')
     for (const prompt of [
       '--dangerously-skip-permissions',
@@ -106,8 +91,7 @@ test(
 test(
   'context files that lead out are left out, with a sentence in the log',
   async () => {
-    const { hub, site } = await scene()
-    await site.start(hub)
+    const { hub, site } = await running()
     symlinkSync('/etc/passwd', join(site.app, 'link'))
     symlinkSync('/etc', join(site.app, 'folder'))
     writeFileSync(site.path('x'), 'outside')
@@ -152,14 +136,14 @@ const STARTS_NOTHING = [
 test(
   'what the runner does not allow, does not know or could take for an option starts nothing',
   async () => {
-    const { hub, site } = await scene()
-    await site.start(hub)
+    const { hub, site } = await running()
+    const before = site.starts()
     for (const [what, more, error] of STARTS_NOTHING) {
       const task = hub.prompt(site.app, 'Go', more)
       await until(() => task.finished)
       expect([what, task.finished]).toMatchObject([what, { status: 'failed', error }])
     }
-    expect(site.starts()).toBe(0)
+    expect(site.starts()).toBe(before)
     const next = hub.prompt(site.app, 'Next', { permission_mode: 'acceptEdits' })
     await until(() => next.finished?.status === 'completed')
   },
@@ -169,8 +153,7 @@ test(
 test(
   'a line of 10 MiB, and a text beyond all limits, end as texts with a mark',
   async () => {
-    const { hub, site } = await scene()
-    await site.start(hub)
+    const { hub, site } = await running()
     const task = hub.prompt(site.app, steps({ big: 10 * 1024 * 1024 }, { say: 'after' }))
     await until(() => task.finished, 30_000)
     expect(task.events).toHaveLength(2)
@@ -183,7 +166,7 @@ test(
 test(
   'a worktree whose folder has blanks, quotes and a leading dash works as any other',
   async () => {
-    const { hub, site } = await scene(`-it's "one" $(x)`)
+    const { hub, site } = await scene(undefined, `-it's "one" $(x)`)
     await site.start(hub)
     expect(hub.registered.worktrees).toMatchObject([{ path: site.app, repo_full_name: `-it's "one" $(x)`, branch: 'main' }])
     const task = hub.prompt(site.app, steps({ sync: 'echo 1 > new.txt' }))

@@ -80,10 +80,9 @@ test(
 test(
   'a printed line is with the hub within 100 ms',
   async () => {
-    const { hub, site } = await scene()
-    await site.start(hub)
+    const { hub, site } = await running()
     const waits: number[] = []
-    for (let i = 0; i < 5; i++) {
+    for (let tries = 0; tries < 5 && !waits.some((ms) => ms < 100); tries++) {
       const task = hub.prompt(
         site.app,
         steps({ sync: 'true' }, { sync: `date +%s%3N > ${site.path('printed')}` }, { say: 'Now.' }, { sleep: 300 }),
@@ -276,8 +275,7 @@ test(
 test(
   'a lost lease ends the CLI and tells nothing more; the runner goes on',
   async () => {
-    const { hub, site } = await scene()
-    const runner = await site.start(hub)
+    const { hub, site, runner } = await running()
     const task = hub.prompt(site.app, steps({ say: 'mine' }, { sleep: 400 }, { say: 'not mine' }, { deaf: 1 }))
     await until(() => task.events.length === 1)
     hub.lose(task)
@@ -294,10 +292,11 @@ test(
 test(
   'a hub that knows the runner no more is told of it again',
   async () => {
-    const { hub, site } = await scene()
-    await site.start(hub)
+    const { hub, site } = await running()
+    const registered = () => hub.calls.filter(({ call }) => call === 'register').length
+    const before = registered()
     hub.forget()
-    await until(() => hub.calls.filter(({ call }) => call === 'register').length === 2)
+    await until(() => registered() === before + 1)
     const task = hub.prompt(site.app, 'Again')
     await until(() => task.finished)
   },

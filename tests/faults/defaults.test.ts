@@ -40,7 +40,7 @@ const withDatabase = async (statements: string[], work: (url: string) => Promise
   }
 }
 
-const expectRefused = async (url: string, sentence: RegExp, commands: string[][] = [[], ['migrate']]) => {
+const expectRefused = async (url: string, sentence: RegExp, commands: string[][] = shortOf([[], ['migrate']], 1)) => {
   for (const command of commands) {
     const { code, output } = await runServer(command, { DATABASE_URL: url, PORT: '0' })
     expect(output.trim()).toMatch(sentence)

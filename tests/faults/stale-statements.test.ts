@@ -195,7 +195,7 @@ describe('a server or proxy that sends what nobody asked for', () => {
   )
 })
 
-describe('through REST', () => {
+describe.skipIf(!FULL)('through REST', () => {
   const SESSIONS = 12
   let parley: Parley
   beforeAll(async () => void (parley = await startParley({ engine: 'postgres' })), 180_000)
@@ -278,7 +278,7 @@ describe('through REST', () => {
     ['events', 'author_name'],
   ] as const
 
-  test.skipIf(!FULL)(
+  test(
     'the mixed load: every answer is right, or a 503',
     async () => {
       const seats = await Promise.all(Array.from({ length: SESSIONS }, (_, n) => open(n)))

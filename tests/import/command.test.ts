@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { ImportReport } from '../../src/import/transcript.ts'
 import { runServer, startServer, type TestServer } from '../support/server.ts'
-import { FULL } from '../support/full.ts'
+import { FULL, shortOf } from '../support/full.ts'
 import { claudeLine, dataFile, scratch } from '../support/transcripts.ts'
 
 const files = scratch()
@@ -46,11 +46,12 @@ test('--hub, also called --url, sends the files to any server', async () => {
 }, 180_000)
 
 test('a server that does not take the token ends the command at the first file, with its reason and the variable to set', async () => {
-  for (const [token, says] of [
+  const tokens = [
     ['', 'needs its access token. It says: .*Ask the operator for it'],
     ['another-token-of-some-length', 'does not take this access token. It says: .*Ask the operator for it'],
     [`ca_full_${'0'.repeat(32)}`, 'does not take this access token. It says: This key is not valid: .* Ask whoever made it for a new one.'],
-  ] as const) {
+  ] as const
+  for (const [token, says] of shortOf(tokens, 2)) {
     const { code, output } = await runServer(['import', files.folder, '--url', server.url], { ACCESS_TOKEN: token })
     expect([code, output.trim().split('\n')]).toEqual([1, [expect.stringMatching(new RegExp(`${says}.*PARLEY_TOKEN.*ACCESS_TOKEN`))]])
   }
@@ -97,13 +98,14 @@ test('a body that breaks off leaves what came whole, and sent again adds the res
 
 test('a path that is not there, a file that is no transcript and an unknown word end the command with a sentence', async () => {
   const environment = { DATA_DIR: server.folder }
-  for (const [words, sentence] of [
+  const wrong = [
     [[join(files.folder, 'nowhere')], 'There is nothing at'],
     [[join(files.folder, 'notes.jsonl')], 'Parley cannot read this transcript'],
     [['--fast', files.folder], 'Usage: bun run import PATH'],
     [[], 'Usage: bun run import PATH'],
     [[files.folder, '--url', 'localhost:7423'], '--hub needs an http:// or https:// URL, and "localhost:7423" is none.'],
-  ] as const) {
+  ] as const
+  for (const [words, sentence] of shortOf<(typeof wrong)[number]>(wrong, 3)) {
     const { code, output } = await runServer(['import', ...words], environment)
     expect([code, output]).toEqual([1, expect.stringContaining(sentence)])
   }

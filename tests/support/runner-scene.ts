@@ -20,12 +20,11 @@ export const withRunners = () => {
     ending.push(hub.end, site.drop)
     return { hub, site }
   }
-  let shared: Promise<{ hub: RunnerHub; site: Site }> | undefined
+  let shared: ReturnType<typeof startShared> | undefined
   const running = () => (shared ??= startShared())
   const startShared = async () => {
     const [hub, site] = [await startRunnerHub(), newSite(program)]
-    await site.start(hub)
-    return { hub, site }
+    return { hub, site, runner: await site.start(hub) }
   }
   afterAll(async () => {
     const made = await shared
