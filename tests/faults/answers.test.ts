@@ -98,7 +98,7 @@ test.skipIf(!FULL)(
   180_000,
 )
 
-test('while a balancer has no server behind it, callers hear so before their time is up, and it is tried a few times a second', async () => {
+test.concurrent('while a balancer has no server behind it, callers hear so before their time is up, and it is tried a few times a second', async () => {
   const { url, drop } = await freshDatabase(database.url)
   const proxy = await thatCanBeEmpty(url)
   const pool = await openPostgres(proxy.url)
@@ -126,7 +126,7 @@ test('while a balancer has no server behind it, callers hear so before their tim
   }
 }, 180_000)
 
-test('of several hosts none of which serves, each is tried a few times a second, and the first that serves is used', async () => {
+test.concurrent('of several hosts none of which serves, each is tried a few times a second, and the first that serves is used', async () => {
   const { url, drop } = await freshDatabase(database.url)
   const proxies = [await thatCanBeEmpty(url), await thatCanBeEmpty(url)]
   const ports = proxies.map((proxy) => new URL(proxy.url).port)

@@ -70,6 +70,7 @@ onEveryServer((server) => {
 
 describe('on two servers with one Postgres', () => {
   let servers: TestServer[] = []
+  let deaf: Promise<TestServer> | undefined
   let mute: MuteProxy | undefined
   let environment: Record<string, string> = {}
   let drop: () => Promise<void>
@@ -85,13 +86,14 @@ describe('on two servers with one Postgres', () => {
   })
 
   // A server refuses to start where it receives no notifications, so they are lost only once it runs.
-  const deafServer = async (): Promise<TestServer> => {
-    if (servers[2]) return servers[2]
+  const deafServer = (): Promise<TestServer> => (deaf ??= startDeaf())
+  const startDeaf = async () => {
     mute = await withoutNotifications(environment.DATABASE_URL!)
     mute.swallowing = false
-    servers[2] = await startServer({ DATABASE_URL: mute.url })
+    const server = await startServer({ DATABASE_URL: mute.url })
+    servers.push(server)
     mute.swallowing = true
-    return servers[2]
+    return server
   }
 
   test('nobody misses an event or hears of it late while the listening connections are cut again and again', async () => {
@@ -137,7 +139,8 @@ describe('on two servers with one Postgres', () => {
     )
   }, 180_000)
 
-  test.each(shortOf(['wait', 'stream'] as const, 1))(
+  // These wait for the sweep most of their time.
+  test.concurrent.each(shortOf(['wait', 'stream'] as const, 1))(
     'without any notification a %s still hears of each lone event within 5.5 s',
     async (way) => {
       const deaf = await deafServer()
@@ -164,7 +167,7 @@ describe('on two servers with one Postgres', () => {
     180_000,
   )
 
-  test('a post that one instance acknowledged is in the next answer of another, though its notification is still on the way', async () => {
+  test.concurrent('a post that one instance acknowledged is in the next answer of another, though its notification is still on the way', async () => {
     const [here, there] = servers.map(({ url }) => url) as [string, string]
     const room = await openRoom(here)
     const away = { ...room, url: there }
@@ -177,7 +180,7 @@ describe('on two servers with one Postgres', () => {
     }
   }, 180_000)
 
-  test('what an instance knew a moment ago refuses nothing and hides nothing that another one wrote, notified or not', async () => {
+  test.concurrent('what an instance knew a moment ago refuses nothing and hides nothing that another one wrote, notified or not', async () => {
     const deaf = await deafServer()
     const room = await openRoom(servers[0]!.url)
     const away = { ...room, url: deaf.url }
