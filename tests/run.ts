@@ -54,8 +54,10 @@ const withPostgres = async (run: (database: TestPostgres) => Promise<void>): Pro
 
 const runAll = async (database: TestPostgres, browser: string | undefined): Promise<void> => {
   await step('styles, scripts, client', ['components/styles.ts'], {}) // once: tests that start servers beside each other read what it writes
-  const checks = only.length === 0 ? CHECKS.map(([name, ...args]) => step(name, args, {})) : []
-  const make = async (args: string[]) => void (await Promise.all([step('empty databases', args, {}), ...checks])) // each is one thread
+  const whole = only.length === 0
+  const audit = whole && step('vulnerable packages', ['tests/audit.ts'], {}) // waits for a registry, which no test need wait for
+  const checks = whole && step('static checks', ['tests/check.ts', '--static'], {})
+  const make = async (args: string[]) => void (await Promise.all([step('empty databases', args, {}), checks])) // each is one thread
   await withEmptyDatabases(database, make, (env) =>
     step('tests', ['test', ...PARALLEL, ...(measures ? ['--update-timings'] : []), '--timeout', HANGS_MS, ...only], {
       ...env,
@@ -63,12 +65,8 @@ const runAll = async (database: TestPostgres, browser: string | undefined): Prom
       ...(all ? { PARLEY_TEST_ALL: '1' } : {}),
     }),
   )
+  await audit
 }
-
-const CHECKS = [
-  ['static checks', 'tests/check.ts', '--static'],
-  ['vulnerable packages', 'tests/audit.ts'],
-] as const
 
 // Twice as many as there are cores: many tests wait, for a process or a connection that they killed, froze or cut to come back. More
 // would leave each test too little of a slow machine. Each takes the longest file that nobody has begun, by what TIMINGS says, and keeps the
