@@ -411,7 +411,7 @@ export const leaveTrace = async ({ database, services }: Served, sessionId: stri
   return row.sequence
 }
 
-const STARTS_WITHIN_MS = 180_000 // for what hangs: it takes a second, and a minute on a very busy machine
+const STARTS_WITHIN_MS = 180_000 // and ends: for what hangs. It takes a second, and a minute on a very busy machine
 const everything = process.env.PARLEY_TEST_ALL !== undefined
 const PLACES = foreignUrl === undefined ? engines.map(([engine]) => engine) : (['pglite'] as const)
 
@@ -430,7 +430,7 @@ const onEngines = (places: readonly Engine[], body: Body, env: Environment = {},
       afterAll(async () => {
         await parley?.close()
         if (foreignUrl) console.log(foreignSummary())
-      }, 60_000)
+      }, STARTS_WITHIN_MS)
       body(() => parley, engine)
     })
   }
