@@ -51,7 +51,10 @@ const run = async (baseUrl: string): Promise<Case[]> => {
     join(folder, 'suite.test.mjs'),
     `import { runConformanceTests } from ${JSON.stringify(SUITE)}\nrunConformanceTests(${options})\n`,
   )
-  const args = [RUNNER, 'run', '--root', folder, '--reporter=json', `--outputFile=${results}`, `--testTimeout=${WITHIN_MS}`, '--retry=2'] // its own clients give up after two seconds
+  const again = ['--retry=2'] // its own clients give up after two seconds
+  const beside = ['--sequence.concurrent', '--maxConcurrency=4'] // what is refused waits for seconds, each time
+  const written = ['--reporter=json', `--outputFile=${results}`]
+  const args = [RUNNER, 'run', '--root', folder, ...written, `--testTimeout=${WITHIN_MS}`, ...again, ...beside]
   if (!FULL) args.push('--testNamePattern', `^(?!${GENERATED})`)
   const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'], timeout: WITHIN_MS * 2 })
   const printed: string[] = []
