@@ -5,13 +5,13 @@ interface Props {
   label: string
   code: string
   /** Sentences for a person: their lines break. */
-  prose?: boolean
+  sentences?: boolean
   className?: string
 }
 
 /** Something to copy. The lines of a configuration stay whole, and scroll; those of a command break, so that all of it is seen. The button
  *  appears where the small script runs; without it the text can still be selected. */
-export const Snippet = ({ label, code, prose = false, className }: Props) => (
+export const Snippet = ({ label, code, sentences = false, className }: Props) => (
   <figure className={cn('min-w-0 overflow-hidden rounded-lg border text-left text-wrap', className)}>
     <figcaption className="flex min-h-8 items-center gap-2 border-b bg-muted/60 py-1 pr-1 pl-3 text-[12px] font-medium text-foreground">
       {label}
@@ -27,10 +27,10 @@ export const Snippet = ({ label, code, prose = false, className }: Props) => (
       </button>
     </figcaption>
     <pre
-      tabIndex={!prose && hasLines(code) ? 0 : undefined}
+      tabIndex={!sentences && hasLines(code) ? 0 : undefined}
       className={cn(
         'px-3 py-2.5 font-mono text-[12px] leading-relaxed text-foreground',
-        !prose && hasLines(code) ? 'thin-scroll overflow-x-auto whitespace-pre -outline-offset-2' : 'whitespace-pre-wrap wrap-anywhere',
+        !sentences && hasLines(code) ? 'thin-scroll overflow-x-auto whitespace-pre -outline-offset-2' : 'whitespace-pre-wrap wrap-anywhere',
       )}
     >
       {code}

@@ -179,7 +179,7 @@ const Join = ({ session, link, program, mayInvite }: Pick<Props, 'link' | 'progr
 const Colleague = ({ link, program, session }: Pick<Props, 'link' | 'program'> & { session: string }) => {
   if (!program) return null
   if (!isLoopbackHost(new URL(link.base).host))
-    return <Snippet label="To a colleague" prose code={wayIn(link, program, session)} className={WIDE} />
+    return <Snippet label="To a colleague" sentences code={wayIn(link, program, session)} className={WIDE} />
   return (
     <p className="text-[13px] text-muted-foreground lg:col-span-2">
       From other machines this server is not reached at {link.base}: the README says how under “Teammates on other machines”. With an
