@@ -16,11 +16,11 @@ const POLICIES = [
 ] as const
 const CALM = 'lorem alert(1) ipsum' // also says what is looked for
 const ROWS = 120 // more than a page begins with
-const NAMES = FULL ? 150 : 50
-const SESSIONS = FULL ? 60 : 20
-const WORK = FULL ? 80 : 30
-const LIVE = FULL ? 80 : 40
-const PROPOSALS = FULL ? 70 : 30 // a session may have 100 pending
+const NAMES = FULL ? 150 : 30
+const SESSIONS = FULL ? 60 : 12
+const WORK = FULL ? 80 : 20
+const LIVE = FULL ? 80 : 25
+const PROPOSALS = FULL ? 70 : 20 // a session may have 100 pending
 const EVENTS = 149 // with the prompt, what one page of a turn holds
 const TURNS = 99
 const NOTED = ['reasoning', 'runtime', 'unknown', 'system', 'compaction', 'runtime']

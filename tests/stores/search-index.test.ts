@@ -51,12 +51,10 @@ test('short posts are taken many at once, the longest one by one', async () => {
   const short = await sessionWith(Array.from({ length: 60 }, () => newWords(100)))
   const batch = await indexBatch(database, [short], { limit: 50 })
   expect(batch).toEqual({ events: 50, more: true, progress: [{ session: short, indexed: 50, newest: 60 }] })
-  const long = await sessionWith(Array.from({ length: 4 }, () => newWords(32 * 1024)))
+  const long = await sessionWith(Array.from({ length: 2 }, () => newWords(32 * 1024)))
   const batches: unknown[] = []
-  for (let i = 0; i < 4; i++) batches.push(await indexBatch(database, [long], { limit: 50 }))
-  expect(batches).toEqual(
-    [1, 2, 3, 4].map((indexed) => ({ events: 1, more: indexed < 4, progress: [{ session: long, indexed, newest: 4 }] })),
-  )
+  for (let i = 0; i < 2; i++) batches.push(await indexBatch(database, [long], { limit: 50 }))
+  expect(batches).toEqual([1, 2].map((indexed) => ({ events: 1, more: indexed < 2, progress: [{ session: long, indexed, newest: 2 }] })))
   expect(await indexBatch(database, [long], { limit: 50 })).toEqual({ events: 0, more: false, progress: [] })
 })
 
