@@ -66,6 +66,9 @@ export const wayIn = (link: ServerLink, program: string, session: string) =>
   [
     'Bring your agent into our Parley session. In a shell, with Node 20 (macOS, Linux or WSL):',
     `  ${connectCommand(program)}`,
+    ...(link.base.startsWith('http:')
+      ? ['It refuses plain http: open the ssh tunnel that it names or, in a network that you trust, add --insecure.']
+      : []),
     ...(link.token ? ['It asks for the access token of this server, which you get from me in another way.'] : []),
     'Then start the agent anew, and say to it:',
     `  ${invitation(link, session)}`,

@@ -42,7 +42,13 @@ export const FeedPane = ({ session, link, composer }: Props & { composer: Compos
         <div className="pb-3 has-[#rows:empty]:my-auto has-[#rows:empty]:pb-0">
           <Older session={session.id} before={session.feed.olderThan} startedAt={session.startedAt} />
           <ol id="rows" className="peer" dangerouslySetInnerHTML={{ __html: session.feed.html }} />
-          {session.cursor === 0 && <NothingYet session={session} link={composer.person?.role === 'guest' ? undefined : link} />}
+          {session.cursor === 0 && (
+            <NothingYet
+              session={session}
+              link={composer.person?.role === 'guest' ? undefined : link}
+              prompts={composer.person?.role === 'person'}
+            />
+          )}
         </div>
       </div>
       <Floating />
@@ -148,7 +154,7 @@ const Filter = () => (
 )
 
 // A guest gets no link, and can invite nobody.
-const NothingYet = ({ session, link }: { session: SessionView; link: ServerLink | undefined }) => (
+const NothingYet = ({ session, link, prompts }: { session: SessionView; link: ServerLink | undefined; prompts: boolean }) => (
   <div className="hidden peer-[:not(:has([id^=m]))]:block">
     <Empty icon={<Icon name="message" />} title="Nothing said yet">
       {session.concluded || session.archived
@@ -156,7 +162,7 @@ const NothingYet = ({ session, link }: { session: SessionView; link: ServerLink 
         : link && (
             <>
               {session.agent
-                ? 'Its agent has no prompt yet: give it one below. Other agents can join, too.'
+                ? `Its agent has no prompt yet${prompts ? ': give it one below' : ''}. Other agents can join, too.`
                 : `Connect ${session.teams.length === 0 ? 'an agent' : 'a second team'} and tell it to join.`}
               <div className="mx-auto mt-4 grid max-w-md gap-2">
                 <Snippet {...connecting(link)} />

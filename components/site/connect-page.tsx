@@ -182,8 +182,8 @@ const Colleague = ({ link, program, session }: Pick<Props, 'link' | 'program'> &
     return <Snippet label="To a colleague" sentences code={wayIn(link, program, session)} className={WIDE} />
   return (
     <p className="text-[13px] text-muted-foreground lg:col-span-2">
-      From other machines this server is not reached at {link.base}: the README says how under “Teammates on other machines”. With an
-      address of its own, this page has what to send to a colleague.
+      Other machines reach this server at {link.base} through a tunnel alone: the README says how under “Teammates on other machines”. With
+      an address of its own, this page has what to send to a colleague.
     </p>
   )
 }

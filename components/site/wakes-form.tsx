@@ -16,8 +16,8 @@ export const WakesForm = ({ perHour, most, saved, otherwise }: WakesChoice) => (
     <fieldset className="grid gap-1.5 text-[13px]">
       <legend className="mb-1.5 font-medium">How often messages may wake teams that are asleep</legend>
       <p className="text-[12.5px] text-muted-foreground">
-        Each wake costs its person a call of the model. When they are used up, only what is addressed to a team or said by a person wakes
-        it, until the hour has passed or a person writes.
+        Each wake costs its user a call of the model. When they are used up, only what is addressed to a team or said by a person wakes it,
+        until the hour has passed or a person writes.
       </p>
       <SavedFields>
         <FormField

@@ -12,7 +12,7 @@ import { describeError, type Log } from '../core/runtime/log.ts'
 import type { Machine } from '../client/machine.ts'
 import { restoreBackup, writeBackup } from './backup.ts'
 import { keyArguments } from './key.ts'
-import { purgeArguments, purgeReport } from './purge.ts'
+import { purgeArguments, purgeReport, stoppedLines } from './purge.ts'
 import { progressBar } from './progress.ts'
 import { importAll } from '../client/import/run.ts'
 import { toServer } from '../client/import/upload.ts'
@@ -64,7 +64,13 @@ const bringUpToDate = (config: Config, log: Log) =>
 const operatorKey = async (config: Config, log: Log, { env }: Machine) => {
   if (config.OPERATOR_KEY) throw new BadConfig(OPERATOR_KEY_IS_SET)
   const server = await servingHere(config, env)
-  if (!server) return once(config, log, async (services) => console.log(await newOperatorKey(services)))
+  if (!server)
+    return once(config, log, async (services) => {
+      const made = await newOperatorKey(services)
+      console.log(made)
+      const link = services.setting('mcp_url') ?? config.MCP_URL
+      if (link) console.error(`It signs in at ${baseOfLink(link)}/sign-in?key=${made}`)
+    })
   const { key: made, base = server.url } = await command<{ key: string; base?: string }>(server, 'operator-key') // an older server tells none
   console.log(`${server.url}/sign-in?key=${made}`)
   if (base !== server.url) console.error(`From another machine: ${base}/sign-in?key=${made}`)
@@ -136,7 +142,10 @@ const purgeSessions = async (config: Config, log: Log, words: string[], { env }:
   const server = await servingHere(config, env)
   if (server) {
     const answer = await command<PurgeAnswer>(server, 'purge', order)
-    if (answer.cut_short) throw endedEarly(server.url)
+    if (answer.cut_short) {
+      for (const line of stoppedLines(answer)) console.log(line)
+      throw endedEarly(server.url)
+    }
     return console.log(purgeReport(answer, order))
   }
   return once(config, log, async (services) => console.log(purgeReport(await purge(services, order), order)))

@@ -32,17 +32,23 @@ const OPTIONS = {
 } as const
 
 /** A line for each session, and what came of it or would. */
-export const purgeReport = ({ sessions, unknown, purged, stopped = [] }: PurgeAnswer, { yes }: PurgeOrder): string =>
-  [
+export const purgeReport = (answer: PurgeAnswer, { yes }: PurgeOrder): string => {
+  const { sessions, unknown, purged } = answer
+  return [
     ...sessions.map(lineOf),
     ...unknown.map((id) => `${id}  no such session`),
-    ...stopped.map((id) => `${id}  its agent is stopped: a prompt waits there, and the max_usd that kept it waiting is lifted or refilled`),
+    ...stoppedLines(answer),
     yes
       ? `Purged ${purged} session(s). Backups and exports that you made still have them, and other sessions what they took from them: answers of children, what forks and resumed sessions began with.`
       : sessions.length === 0
         ? 'Nothing would be deleted.'
         : `This would delete ${sessions.length} session(s) for good, and deleted nothing. Add --yes to do it; a backup first keeps a copy (bun run backup FILE, or pg_dump of Postgres).`,
   ].join('\n')
+}
+
+/** A line for each session whose agent a purge stopped. */
+export const stoppedLines = ({ stopped = [] }: PurgeAnswer): string[] =>
+  stopped.map((id) => `${id}  its agent is stopped: a prompt waits there, and the max_usd that kept it waiting is lifted or refilled`)
 
 const lineOf = ({ id, title, source, last, events, decisions, open_action_items, kept_for }: PurgeAnswer['sessions'][number]): string => {
   const records = [

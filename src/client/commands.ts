@@ -4,13 +4,13 @@ import { chooseClient } from './choose-client.ts'
 import { CLIENTS, isClient, type ClientName, type WakeFor } from './clients.ts'
 import { connect } from './connect.ts'
 import { connectionsOf, connectionTo } from './connections.ts'
-import { callOf } from './copy.ts'
+import { callOf, quoted } from './copy.ts'
 import { disconnect } from './disconnect.ts'
 import { doctor } from './doctor/doctor.ts'
 import { importAll } from './import/run.ts'
 import { toServer } from './import/upload.ts'
 import { askConfig, updateLine } from './hub-notes.ts'
-import { linkOf } from './hub.ts'
+import { linkOf, sameHub } from './hub.ts'
 import { BadCall, readWords, Stop, type Machine } from './machine.ts'
 import { packageOf } from './package.ts'
 import { KINDS } from './runner/built-in.ts'
@@ -81,7 +81,7 @@ const run = async (words: string[], machine: Machine): Promise<number> => {
   const named = values.hub ?? values.url
   const link = named === undefined ? undefined : linkOf(named)
   if (command === 'connect') {
-    const client = rest.length === 0 ? await chooseClient(machine) : clientOf(rest)
+    const client = rest.length === 0 ? await chooseClient(machine, !values.yes) : clientOf(rest)
     return done(connect(machine, client, { ...connectOptions(values), link: link ?? linkToConnect(machine, client) }))
   }
   if (command === 'disconnect')
@@ -162,6 +162,8 @@ const hubOf = ({ program, home }: Machine): string => {
   const { link } = packageOf(program)
   if (link !== undefined) return link
   const links = [...new Set(connectionsOf(home).map((connection) => connection.link))]
-  if (links.length === 1) return links[0]!
-  throw new BadCall(links.length === 0 ? 'Say which hub: --hub http://HOST:7423/mcp' : `Say which hub: --hub ${links.join(' or --hub ')}`)
+  const [first] = links
+  if (first === undefined) throw new BadCall('Say which hub: --hub http://HOST:7423/mcp')
+  if (links.every((other) => sameHub(other, first))) return first
+  throw new BadCall(`Say which hub: ${links.map((other) => `--hub ${quoted(other)}`).join(' or ')}`)
 }

@@ -30,7 +30,7 @@ export const connect = async (machine: Machine, client: ClientName, options: Con
   const all = connectionsOf(machine.home).filter((other) => other.client === client)
   const earlier = connectionTo(all, client, link)
   if (isUnguarded(link) && !insecure && !earlier) throw new Stop(refusedAsUnguarded(link, 'read what is sent, and run code on this one'))
-  const kept = keptFrom(earlier, options, isUnguarded(link))
+  const kept = keptFrom(earlier, options, link)
   const wish = await wishOf(machine, client, options, earlier)
   const planned = changesFor(machine, client, wish, earlier).map((change) => planOf(change, earlier, all))
   const changed = planned.filter(({ before, after }) => before !== after)

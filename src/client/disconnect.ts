@@ -2,6 +2,7 @@
 import { confirmed } from './ask.ts'
 import { CLIENTS, type ClientName } from './clients.ts'
 import { connectionsOf, connectionTo, dropConnection, dropFolder, type Connection } from './connections.ts'
+import { quoted } from './copy.ts'
 import { Stop, type Machine } from './machine.ts'
 import { changeAll } from './settings/change-all.ts'
 import { shownDiff, withoutChange } from './settings/plan.ts'
@@ -28,6 +29,6 @@ const connectionFor = (client: ClientName, all: Connection[], link: string | und
   const named = link === undefined ? undefined : connectionTo(all, client, link)
   if (named || all.length === 0) return named
   if (all.length === 1 && link === undefined) return all[0]
-  const hubs = all.map((other) => `--hub ${other.link}`).join(', ')
+  const hubs = all.map((other) => `--hub ${quoted(other.link)}`).join(', ')
   throw new Stop(`${CLIENTS[client].title} is not connected to ${link ?? 'one hub alone'}. Say which: ${hubs}.`)
 }

@@ -1,6 +1,7 @@
 // What hubs have said that outlives one call: another address of theirs, and whether a person was told of a newer program.
 import { join } from 'node:path'
 import { baseOfLink } from '../core/address.ts'
+import { quoted } from './copy.ts'
 import { parleyFolder, readOwn, writeOwn } from './folder.ts'
 import { askHub, hubConfigOf, isLessGuarded, type Hub, type HubConfig } from './hub.ts'
 
@@ -54,5 +55,5 @@ const CONNECT = 'connect CLIENT'
 export const updateCommand = (link: string, program: string, command = CONNECT): string => {
   if (!isLessGuarded(program, link)) return `npx -y ${program} ${command}`
   const file = program.slice(program.lastIndexOf('/'))
-  return `npx -y ${baseOfLink(link)}${file} ${command} --hub ${link}`
+  return `npx -y ${baseOfLink(link)}${file} ${command} --hub ${quoted(link)}`
 }

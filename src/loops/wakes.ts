@@ -1,4 +1,4 @@
-// Whether a message may wake a team that sleeps, which costs its person a model's call: a session takes so many wakes an hour without a
+// Whether a message may wake a team that sleeps, which costs its user a model's call: a session takes so many wakes an hour without a
 // person's word. Past that, only what is addressed to the team or said by a person wakes it. Counted in the database (stores/wakes.ts).
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'

@@ -164,7 +164,7 @@ test('a person signs in by the link, saves another MCP link, which takes effect 
     await page.getByRole('button', { name: 'Forget the saved link' }).click()
     expect(await linkNow()).toBe(before)
     expect(await page.getByRole('alert').textContent()).toBe(`The saved link is forgotten. Agents are given ${before} from now on.`)
-    expect(await textAt('/connect')).toContain('From other machines this server is not reached')
+    expect(await textAt('/connect')).toContain('through a tunnel alone')
     await page.getByLabel('New link').fill(before)
     await page.locator('#link').getByRole('button', { name: 'Save' }).click()
     expect(await page.getByRole('alert').textContent()).toMatch(/^Saved\. .* Reachable: Parley answered/)

@@ -273,13 +273,17 @@ test('without a name the client that is here is connected; of several the one th
   const env = { PATH: home.path('bin') }
   const install = (name: string) => (home.write(`bin/${name}`, '#!/bin/sh\n'), chmodSync(home.path(`bin/${name}`), 0o755))
   const connect = (...words: string[]) => home.runHere(['connect', '--yes', ...words], { env })
-  expect(await connect()).toMatchObject({ code: 2, err: expect.stringContaining('None of claude, codex, gemini, opencode is in PATH') })
+  expect(await connect()).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('None of them is in PATH here. Name the client: connect claude, connect codex'),
+  })
   install('codex')
   expect(await connect()).toMatchObject({ code: 0, out: expect.stringContaining('Codex is connected to') })
   install('claude')
-  expect(await connect()).toMatchObject({ code: 2, err: expect.stringContaining('Name one: connect claude, connect codex.') })
-  const hears = (text: string, input: { write(line: string): void }) => text.endsWith('claude, codex: ') && input.write('claude\n')
-  const asked = await home.runHere(['connect', '--yes'], { env, hears: (text, input) => void hears(text, input) })
+  expect(await connect()).toMatchObject({ code: 2, err: expect.stringContaining('Name the client: connect claude, connect codex.') })
+  const hears = (text: string, input: { write(line: string): void }) =>
+    (text.endsWith('claude, codex: ') && input.write('claude\n')) || (text.endsWith('[y/N] ') && input.write('y\n'))
+  const asked = await home.runHere(['connect'], { env, hears: (text, input) => void hears(text, input) })
   expect(asked).toMatchObject({ code: 0, out: expect.stringContaining('Claude Code is connected to') })
 })
 

@@ -33,7 +33,7 @@ const importTrace = (services: Services) => async (c: Http) => {
   const owner = await ownerOf(c, services)
   refuseForm(c)
   c.env?.patient?.() // the answer is sent when all is written
-  return imported(c, services, limit, owner).catch((error) => refuseInterrupted(c, error))
+  return imported(c, services, limit, owner).catch((error) => refuseInterrupted(c, services, error))
 }
 
 // Without the access token a team that came by an invitation may import into its own session.
@@ -98,9 +98,10 @@ const refuseEnded = (c: Http, services: Services): RefuseEnded => {
   }
 }
 
-const refuseInterrupted = (c: Http, error: unknown): never => {
+const refuseInterrupted = (c: Http, services: Services, error: unknown): never => {
   if (c.req.raw.signal.aborted)
     refuse('invalid_request', 'The upload was cut off. What arrived is imported; send the file again to add the rest.')
+  if (isAway(error) || isUndone(error)) services.failedForNow('an import', error)
   if (isAway(error))
     refuse(
       'unavailable',

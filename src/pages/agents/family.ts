@@ -23,7 +23,7 @@ export const familiesOf = async (queries: Queries, roots: string[], here: string
   return found
 }
 
-const MOST_SHOWN = 16 // a guard: should the rows ever form a circle, the page still ends
+const MOST_DEEP = 16 // a guard: should the rows ever form a circle, the page still ends
 
 const treeOf = (members: Relative[], top: Relative, depth = 0): FamilyMember => ({
   id: top.id,
@@ -33,5 +33,5 @@ const treeOf = (members: Relative[], top: Relative, depth = 0): FamilyMember => 
   state: top.agent_status === null ? undefined : agentStateOf(top.agent_status, top.asks),
   mode: top.permission_mode ?? undefined,
   promptedBy: top.prompted_by?.name,
-  below: depth === MOST_SHOWN ? [] : members.filter(({ above }) => above === top.id).map((one) => treeOf(members, one, depth + 1)),
+  below: depth === MOST_DEEP ? [] : members.filter(({ above }) => above === top.id).map((one) => treeOf(members, one, depth + 1)),
 })
