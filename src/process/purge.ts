@@ -69,19 +69,21 @@ export const purge = async (
   const byName = new Set(named.map(({ id }) => id))
   let purged = 0
   let left = going.length
-  const stopped: string[] = []
+  const stopped = new Set<string>()
   for (const id of going) {
     const freed = goesOn() ? await purgeOne(services, id, byName.has(id) ? undefined : days, goesOn) : undefined
     if (freed) {
       purged++
-      stopped.push(...freed)
+      for (const session of freed) stopped.add(session)
+      stopped.delete(id) // stopped by an earlier one, and gone by now
     } else if (!goesOn()) break
     left--
   }
   const cut = left > 0
   if (purged > 0 && !stopping.aborted) await vacuumAll(database, (message) => log('warn', message))
-  log('info', cut ? 'a purge was cut short' : 'a purge is done', { sessions: purged })
-  return { sessions: found, unknown, purged, ...(stopped.length > 0 && { stopped }), ...(cut && { cut_short: true }) }
+  const agents = stopped.size > 0 && { stopped: [...stopped] }
+  log('info', cut ? 'a purge was cut short' : 'a purge is done', { sessions: purged, ...agents })
+  return { sessions: found, unknown, purged, ...agents, ...(cut && { cut_short: true }) }
 }
 
 // A session that is found by its age alone stays where something has happened in it since: many take hours. Returns the sessions whose agents

@@ -70,7 +70,8 @@ export class Indexer {
     return this.#lag.seconds
   }
 
-  /** For how many seconds the oldest change of a title, description or document has been known that no search finds yet; 0 when there is none. */
+  /** For how many seconds the oldest change of a title, description or document has been known that no search finds yet; 0 when there is
+   *  none. */
   get sessionsLagSeconds() {
     return this.#sessions.lagSeconds
   }

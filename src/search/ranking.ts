@@ -88,8 +88,14 @@ export const findEvents = async (
   const { wider, ...strategy } = await strategyFor(queries, terms, resolved, corpus)
   const score = (chosen: Strategy) => scoreCandidates(queries, terms, chosen, { kinds, scope: resolved, limit, corpus })
   const found = await score(strategy)
-  return found.length < limit && wider ? score(wider) : found
+  if (!wider || found.length >= Math.min(limit, ENOUGH)) return found
+  const all = new Map([...found, ...(await score(wider))].map((event) => [event.id, event])) // of the wider ones not all may have been scored
+  return [...all.values()].sort(bestFirst).slice(0, limit)
 }
+
+const ENOUGH = 51 // events, a page and one: all pages of one search are of the same candidates
+const bestFirst = (a: ScoredEvent, b: ScoredEvent) => b.score - a.score || compared(b.at, a.at) || compared(a.id, b.id)
+const compared = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
 interface Strategy {
   plan: Plan

@@ -37,7 +37,8 @@ export class SessionIndexer {
     this.#uncompared.add(session)
   }
 
-  /** For how many seconds a changed title, description or document has not been found by its new words; 0 when there is none. */
+  /** For how many seconds a changed title, description or document has not been found by its new words, as far as this instance knows; 0 when
+   *  there is none. One that rests here may have been indexed by another instance. */
   get lagSeconds(): number {
     const [oldest] = this.#changed.values()
     return oldest === undefined ? 0 : (performance.now() - oldest) / 1_000
@@ -72,7 +73,10 @@ export class SessionIndexer {
   // Those of these sessions that have changed. What moves from here on is compared again.
   async #compared(ids: string[]): Promise<ChangedSession[]> {
     for (const id of ids) this.#uncompared.delete(id)
-    const changed = await changedAmong(this.database, ids)
+    const changed = await changedAmong(this.database, ids).catch((error) => {
+      for (const id of ids) this.#uncompared.add(id)
+      throw error
+    })
     const behind = new Set(changed.map(({ id }) => id))
     for (const id of ids)
       if (behind.has(id)) this.#noteChanged(id)

@@ -117,9 +117,9 @@ export const questionNamed = async (queries: Queries, sessionId: string, name: s
   return (await page(queries, `session_id = $1 and ${field} = $2 and expects_reply`, 'asc', [sessionId, name], 1)).events[0]
 }
 
-/** For the stores alone: a page of the events that match `where`, in the order of their sequence or against it, within the limits of eventsAfter. The database
- *  cuts it by a running sum of their sizes, since 501 events of 32 KiB would be 16 MiB on the way; one row more than asked for tells
- *  whether there is more. */
+/** For the stores alone: a page of the events that match `where`, in the order of their sequence or against it, within the limits of
+ *  eventsAfter. The database cuts it by a running sum of their sizes, since 501 events of 32 KiB would be 16 MiB on the way; one row more
+ *  than asked for tells whether there is more. */
 export const page = async ({ query }: Queries, where: string, order: 'asc' | 'desc', params: unknown[], limit: number): Promise<Page> => {
   const most = pageSize(limit)
   const rows = await query<EventRow & { found: number }>(

@@ -48,7 +48,7 @@ export interface HistoryRow {
   model: string | null
   originating_model: string | null
   content: Content
-  cut: boolean // the content is a beginning
+  cut: boolean // the content is a beginning, and where it was asked for an end
 }
 
 export interface EventPosition {

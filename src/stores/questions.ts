@@ -37,6 +37,16 @@ export const newestQuestions = ({ query }: Queries, sessionId: string): Promise<
     [sessionId],
   )
 
+/** Which of these messages are prompts whose task was ended without an answer: they wait for nobody. */
+export const endedPrompts = async ({ query }: Queries, ids: string[]): Promise<ReadonlySet<string>> => {
+  if (ids.length === 0) return new Set()
+  const rows = await query<{ id: string }>(
+    `select message_id as id from tasks where message_id = any($1::uuid[]) and status in ('interrupted', 'failed')`,
+    [plainArray(ids)],
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
 /** All replies to these messages of one session, in their order. */
 export const repliesTo = (queries: Queries, sessionId: string, ids: string[]): Promise<Reply[]> => repliesIn(queries, [sessionId], ids)
 

@@ -164,6 +164,7 @@ export const judged = (command: Command, call: Asked, state: State, prepared = f
   const room = state.rooms.find(({ id }) => id === call.session)!
   const self = room?.teams.find(({ handle }) => handle === call.team?.handle)
   if (!isOpen && !call.person && !self && !reachesElsewhere(call, state)) return refuses('unauthorized')
+  if (operation.peopleOnly && self) return refuses(self.left ? 'unauthorized' : 'forbidden') // whatever its key was used for
   const before = keptVerdict(command, call, state)
   if (before) return before
   if (!isOpen && self?.left && !call.outlivesLeaving) return refuses('unauthorized')

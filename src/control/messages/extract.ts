@@ -50,7 +50,7 @@ const isQuestion = (row: MessageRow): boolean => {
 
 const isError = ({ type, content }: MessageRow): boolean =>
   type === 'tool_response' ||
-  (type === 'runtime' && content.event === 'task_failed') ||
+  (type === 'runtime' && (content.event === 'task_failed' || content.event === 'agent_failed')) ||
   (content.event === 'subsession_finished' && content.status === 'failed')
 
 const linksIn = (texts: readonly MessageRow[]): string[] => {

@@ -10,7 +10,7 @@ import type { Session } from '../../stores/sessions.ts'
 import { askModel, LOG_CHARACTERS, MODEL_WITHIN_S } from './ask-model.ts'
 import { extractOf } from './extract.ts'
 import { shownText } from './readable.ts'
-import { stateOf, type WorkState } from './state.ts'
+import { stateOf } from './state.ts'
 import { asText } from '../../core/text/as-text.ts'
 
 export interface Summary {
@@ -28,7 +28,7 @@ export const summaryOf = async (context: Context, session: Session): Promise<Sum
   const { services, queries } = context
   const rows = await newestRows(queries, session.id, session.lastSequence, LOG_CHARACTERS)
   const state = await stateOf(queries, session)
-  const written = services.config.ANTHROPIC_API_KEY === undefined ? undefined : await byModel(context, session, rows, state)
+  const written = services.config.ANTHROPIC_API_KEY === undefined ? undefined : await byModel(context, session, rows)
   // A model's text is kept for its last event, and the state changes without one.
   const whole = `State: ${state.name} (${state.because}).\n\n${written ?? extractOf(rows)}`
   const { text, cited } = await citing(context, session.id, whole, written !== undefined)
@@ -41,15 +41,10 @@ export const summaryOf = async (context: Context, session: Session): Promise<Sum
 }
 
 // One call for one last event: whoever comes first makes it, and it goes on when that caller has gone; the others wait for it.
-const byModel = async (
-  { services, call }: Context,
-  { id, lastSequence }: Session,
-  rows: MessageRow[],
-  state: WorkState,
-): Promise<string | undefined> => {
+const byModel = async ({ services, call }: Context, { id, lastSequence }: Session, rows: MessageRow[]): Promise<string | undefined> => {
   const { database } = services
   if (await claimSummary(database, id, lastSequence)) {
-    const text = (await askModel(services, promptFor(rows, state))) ?? null
+    const text = (await askModel(services, promptFor(rows))) ?? null
     const kept = text === null ? null : storableText(text)
     await saveSummary(database, id, lastSequence, kept)
     return kept ?? undefined
@@ -65,12 +60,8 @@ const byModel = async (
   return undefined
 }
 
-// The newest lines, as many as the model gets: the state goes last, where it is not cut off.
-const promptFor = (rows: readonly MessageRow[], { name, because }: WorkState): string =>
-  [
-    ...rows.map((row) => `[${row.id}] ${row.author_name ?? row.author}, ${row.type}: ${shownText(row)}`),
-    `\nThe state now: ${name} (${because}).`,
-  ].join('\n')
+const promptFor = (rows: readonly MessageRow[]): string =>
+  rows.map((row) => `[${row.id}] ${row.author_name ?? row.author}, ${row.type}: ${shownText(row)}`).join('\n')
 
 const ID = new RegExp(UUID_SHAPE, 'gi')
 

@@ -2,6 +2,7 @@
 import type { Context } from '../../operations/context.ts'
 import { perform } from '../../operations/perform.ts'
 import { Refusal, refuse } from '../../core/errors.ts'
+import { stillOpen } from '../../rooms/preconditions.ts'
 import { agentOf } from '../../stores/control/agents.ts'
 import { deniedRaise } from '../../stores/control/permission-requests.ts'
 import { runningTask } from '../../stores/control/tasks.ts'
@@ -28,6 +29,7 @@ export const refuseRaise = async (context: Context, target: string | undefined, 
       'The runner was started without --allow-bypass: nobody works there with permissions switched off. Choose a lower mode.',
     )
   if (levelOf(mode) <= level) return
+  if (target !== undefined) stillOpen((await sessionById(queries, target))!) // nobody is asked for what the write would refuse
   const input = { session_id: session.id, raised_session_id: target ?? session.id, from: session.permissionMode ?? 'default', to: mode }
   await refuseDenied(context, input)
   const asked = await perform(askRaise, services, { signal: call.signal }, input)

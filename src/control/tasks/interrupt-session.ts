@@ -4,7 +4,7 @@ import { ACTORS } from '../../core/key-scopes.ts'
 import { authorOf, key, person } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
 import { eventRow } from '../../stores/control/messages.ts'
-import { lockOpenTasks, openTasks, runningTask, setTask } from '../../stores/control/tasks.ts'
+import { lockOpenTasks, openTasks, runningTask, setTask, type Task } from '../../stores/control/tasks.ts'
 import type { Session } from '../../stores/sessions.ts'
 import { namedSubject, reachedLocked } from '../reach.ts'
 import { namedSessionId, op, toolRoute } from '../schemas.ts'
@@ -26,16 +26,15 @@ export const interruptRunning = async (context: Context, session: string): Promi
 // for it any more.
 const giveUpAnswers = async (context: Context, session: Session): Promise<boolean> => {
   const waiting = (await openTasks(context.queries, session.id)).filter(({ runnerId }) => runnerId === null)
-  let interrupted = false
-  for (const task of waiting) {
-    if (await endByReply(context, session, task)) continue
-    await endTask(context, session, task, { status: 'interrupted' })
+  const ended: Task[] = []
+  for (const task of waiting)
+    if (!(await endByReply(context, session, task))) ended.push(await endTask(context, session, task, { status: 'interrupted' }))
+  for (const task of ended) {
     const prompt = await eventRow(context.queries, task.messageId)
     const content = { event: 'prompt_withdrawn', by: authorOf(context.caller).name, task_id: task.id, message_id: task.messageId }
     await context.append(session.id, content, { evenClosed: true, to: prompt?.to_team_ids ?? [] })
-    interrupted = true
   }
-  return interrupted
+  return ended.length > 0
 }
 
 /** `interrupted` is false when nothing runs. What is queued stays queued. In a session without an agent the prompts that wait for a team's

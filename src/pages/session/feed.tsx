@@ -10,10 +10,10 @@ import { prepareMarkdown } from '../../markdown/render.ts'
 import { pause } from '../../core/runtime/pause.ts'
 import { agentPartsOf, type Replaced } from '../agents/feed-parts.tsx'
 import { proposalPartsOf } from '../approvals/feed-parts.ts'
-import { questionStates } from '../../rooms/feed/questions.ts'
+import { questionStates, type TeamKey } from '../../rooms/feed/questions.ts'
 import type { Edit } from '../../stores/documents.ts'
 import { eventsById, type Event } from '../../stores/events.ts'
-import type { Question } from '../../stores/questions.ts'
+import { endedPrompts, type Question } from '../../stores/questions.ts'
 import { arrange, type FeedEnd } from './edits.ts'
 import { editItem, feedItems, questionItem } from './feed-items.ts'
 import { countEdits, knownLines, lineBudget, type LineBudget } from './line-counts.ts'
@@ -77,7 +77,7 @@ export const rowsAfter = async (
   const [agents, proposals] = await Promise.all([agentPartsOf(place, events, [...answered.values()]), proposalPartsOf(place, events)])
   const linesOf = ({ from, to }: Edit) => knownLines(sessionId, from - 1, to)
   const asked = [...answered.values()].filter(isQuestion)
-  const questions = await questionStates(queries, sessionId, [...asked, ...events.filter(isQuestion)], teams.key)
+  const questions = await statesOf(queries, sessionId, [...asked, ...events.filter(isQuestion)], teams.key)
   const context = { sessionId, teams, kinds, guest, answered, questions, linesOf, ...agents.shown, proposals: proposals.shown }
   const items = feedItems(entries, before, context)
   if (first && items[0]?.kind === 'message') items[0].continues = false
@@ -91,9 +91,23 @@ export const rowsAfter = async (
   }
 }
 
-// The messages that these reply to, by id: some are among them, the others take one read.
+// A prompt to a team is a question until its task is ended, whoever ends it.
+const statesOf = async (queries: Queries, sessionId: string, asked: (Event & Question)[], key: TeamKey) => {
+  const prompts = asked.filter(({ type }) => type === 'user_input').map(({ id }) => id)
+  const [states, ended] = await Promise.all([questionStates(queries, sessionId, asked, key), endedPrompts(queries, prompts)])
+  for (const prompt of asked) {
+    const state = states.get(prompt.id)!
+    if (!ended.has(prompt.id) || state.waitingFor.length === 0) continue
+    const withdrawn = state.withdrawn ?? { ...prompt, reply_to: prompt.id, expects_reply: null }
+    states.set(prompt.id, { ...state, withdrawn, waitingFor: [], waitingForPeople: [] })
+  }
+  return states
+}
+
+// The messages that these reply to or withdraw, by id: some are among them, the others take one read.
 const answeredBy = async (queries: Queries, sessionId: string, events: Event[]): Promise<Map<string, Event>> => {
-  const ids = new Set(events.flatMap(({ reply_to: id }) => (typeof id === 'string' ? [id] : [])))
+  const named = ({ reply_to, event, message_id }: Event) => (event === 'prompt_withdrawn' ? message_id : reply_to)
+  const ids = new Set(events.map(named).filter((id) => typeof id === 'string'))
   const here = events.filter(({ id }) => ids.has(id))
   for (const { id } of here) ids.delete(id)
   const elsewhere = ids.size === 0 ? [] : await eventsById(queries, sessionId, [...ids])

@@ -6,8 +6,8 @@ import { onlySession } from '../reach.ts'
 import { listLimit, op, text, toolRoute } from '../schemas.ts'
 import { excerptAround } from './excerpt.ts'
 
-/** Also what is misspelt, in titles and in descriptions of up to 2,000 characters. `score`, from 0 to 1, is how alike the query is to words of the title; what is in the description counts nine
- *  tenths of that. `id` is a meeting_id, item_id or decision_id. */
+/** Also what is misspelt, in titles and in descriptions of up to 2,000 characters. `score`, from 0 to 1, is how alike the query is to words of
+ *  the title; what is in the description counts nine tenths of that. `id` is a meeting_id, item_id or decision_id. */
 export const searchContent = op({
   name: 'search_content',
   summary: 'Search titles and descriptions of meetings, action items and decisions; typos are forgiven.',

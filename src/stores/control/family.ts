@@ -23,6 +23,7 @@ export interface Relative {
 }
 
 const MOST = 100
+const MOST_OF_ALL = 1_000 // beside the roots: the home page shows a hundred trees, every 15 s
 
 // Each agent's row names the root of its tree, by which all members are found; the root itself need not have an agent.
 const MEMBERS = `
@@ -33,7 +34,7 @@ select s.id, coalesce(a.root_session_id, s.id) as root, coalesce(s.parent_sessio
   (select t.prompted_by from tasks t where t.session_id = s.id order by t.start_sequence limit 1) as prompted_by
 from sessions s left join agents a on a.session_id = s.id`
 
-/** Of each tree that began with one of these, the hundred sessions that were opened last; with them those of `here` and, so that each has its
+/** Of each tree that began with one of these, the sessions that were opened last: a hundred, of many trees fewer of each; with them those of `here` and, so that each has its
  *  place, all that they come from. In the order in which they were opened. */
 export const membersOf = async ({ query }: Queries, roots: string[], here: string[] = []): Promise<Relative[]> =>
   roots.length === 0
@@ -42,11 +43,11 @@ export const membersOf = async ({ query }: Queries, roots: string[], here: strin
         `with recursive wanted as (
            select newest.id from unnest($1::uuid[]) root cross join lateral (
              select s.id from agents a join sessions s on s.id = a.session_id where a.root_session_id = root
-             order by s.created_at desc, s.id limit ${MOST}) newest
+             order by s.created_at desc, s.id limit $3) newest
            union select unnest($1::uuid[] || $2::uuid[])
          ), ${aboveOf('any(array(select id from wanted))')}
          ${MEMBERS} where s.id in (select id from above) order by s.created_at, s.id`,
-        [plainArray(roots), plainArray(here)],
+        [plainArray(roots), plainArray(here), Math.min(MOST, Math.ceil(MOST_OF_ALL / roots.length))],
       )
 
 /** The root of a session's tree: the session itself unless its agent says otherwise. */

@@ -111,7 +111,7 @@ export const latestAnswer = async ({ query }: Queries, sessionId: string): Promi
 }
 
 const NEWEST_EVENTS = 20_000 // events from the end: what came before is not summarized
-const NOTICED = `(${SHOWN} or type = 'compaction' or (type = 'runtime' and content->>'event' like 'task\\_%')
+const NOTICED = `(${SHOWN} or type = 'compaction' or (type = 'runtime' and (content->>'event' like 'task\\_%' or content->>'event' = 'agent_failed'))
   or (type = 'tool_response' and (content->>'is_error' = 'true' or coalesce(content->>'exit_code', '0') <> '0')))`
 
 /** What a summary is made from: the newest messages, calls and failures, ascending, together at most so many characters of text, and of

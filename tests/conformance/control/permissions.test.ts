@@ -7,6 +7,7 @@ import { requestsByIds } from '../../../src/stores/control/watched.ts'
 import { countWaiting, waitingRequests } from '../../../src/stores/records/waiting.ts'
 import { controlScene, controlWith } from '../../support/control-scene.ts'
 import { holdLock, waitingForLocks } from '../../support/held-lock.ts'
+import { bearer } from '../../support/keys.ts'
 import { cookieOf, done, onEveryEngine, refused, soon, viaRest } from '../../support/parley.ts'
 
 const WRITE = { tool_name: 'Write', text: 'Write notes.md', input: { file_path: 'notes.md' } }
@@ -135,6 +136,20 @@ onEveryEngine(
         await release()
         expect((await refusal).message).toContain('A person has just lowered')
       }
+    })
+
+    test('nobody is asked for a raise of what is concluded', async () => {
+      const { runner, session_id, start, log } = await scene({ allow_bypass: true })
+      await start()
+      const { agent_key } = await runner.takeOne()
+      const agent = controlWith(parley(), agent_key)
+      const part = { session_id, prompt: 'Go.', mode: 'subsession', permission_mode: 'plan' }
+      const child = (await done(agent('send_prompt', part))).session_id as string
+      const conclusion = { session_id: child, summary_section: 'Done.' }
+      await done(viaRest(parley())('conclude_session', conclusion, { headers: bearer(agent_key) })) // its convener
+      const before = await log()
+      await refused(agent('update_session', { session_id: child, permission_mode: 'bypassPermissions' }), 'session_closed')
+      expect(await log()).toEqual(before)
     })
 
     test('a raise that an archived session has asked for waits for nobody, until that is brought back', async () => {

@@ -586,8 +586,8 @@ onEveryEngine(
       await runner.work('Done.', [], spend)
       const other = await child()
       await start(call, top)
-      const purged = async (id: string) => {
-        const order = purgeArguments([id, '--yes'])
+      const purged = async (...ids: string[]) => {
+        const order = purgeArguments([...ids, '--yes'])
         const answer = await purge(parley().services, order)
         expect((await runner.take()).tasks).toEqual([])
         for (const one of answer.stopped ?? []) {
@@ -599,8 +599,8 @@ onEveryEngine(
       expect(await purged(spender)).toEqual([top, other].toSorted())
       await done(call('manage_session', { session_id: other, action: 'start' }))
       await runner.work('Done.', [], spend)
-      const waiting = await child()
-      expect(await purged(top)).toEqual([waiting])
+      const [waiting, gone] = [await child(), await child()]
+      expect(await purged(top, gone)).toEqual([waiting])
     })
 
     test('a limit holds for all below the session that has it, wherever in a tree that is', async () => {
@@ -742,11 +742,14 @@ onEveryEngine(
       const [first, second] = [await ask(), await ask()]
       const waiting = ended(first)
       expect((await done(bea('catch_up'))).unanswered).toHaveLength(2)
+      const shownOpen = async () => (await (await parley().send(`/sessions/${id}`)).text()).split('>waiting for<').length - 1
+      expect(await shownOpen()).toBe(2)
       expect(await done(call('interrupt_session', { session_id: id }))).toEqual({ interrupted: true })
       expect([(await waiting).status, (await ended(second)).status]).toEqual(['interrupted', 'interrupted'])
       const { messages } = await done(bea('wait_for_messages', { since_cursor: 0, only: 'addressed', timeout: 0 }))
       expect(messages.slice(-2)).toMatchObject([first, second].map((task_id) => ({ event: 'prompt_withdrawn', task_id })))
       expect((await done(bea('catch_up'))).unanswered).toEqual([])
+      expect(await shownOpen()).toBe(0)
       expect(await done(call('interrupt_session', { session_id: id }))).toEqual({ interrupted: false })
       const last = await ask()
       await done(alex('conclude_session', { summary_section: 'Done.' }))
