@@ -6,6 +6,7 @@ import { QuestionMark, type QuestionItem } from '../../../components/session/que
 import { FeedRow, type FeedItem } from '../../../components/session/feed-row.tsx'
 import type { Services } from '../../process/services.ts'
 import type { EventKinds } from '../../core/events/event-kinds.ts'
+import { isUuid } from '../../core/ids.ts'
 import { prepareMarkdown } from '../../markdown/render.ts'
 import { pause } from '../../core/runtime/pause.ts'
 import { agentPartsOf, type Replaced } from '../agents/feed-parts.tsx'
@@ -104,10 +105,11 @@ const statesOf = async (queries: Queries, sessionId: string, asked: (Event & Que
   return states
 }
 
-// The messages that these reply to or withdraw, by id: some are among them, the others take one read.
+// The messages that these reply to or withdraw, by id: some are among them, the others take one read. What a foreign program says is withdrawn
+// may be any text.
 const answeredBy = async (queries: Queries, sessionId: string, events: Event[]): Promise<Map<string, Event>> => {
   const named = ({ reply_to, event, message_id }: Event) => (event === 'prompt_withdrawn' ? message_id : reply_to)
-  const ids = new Set(events.map(named).filter((id) => typeof id === 'string'))
+  const ids = new Set(events.map(named).filter((id): id is string => typeof id === 'string' && isUuid(id)))
   const here = events.filter(({ id }) => ids.has(id))
   for (const { id } of here) ids.delete(id)
   const elsewhere = ids.size === 0 ? [] : await eventsById(queries, sessionId, [...ids])
