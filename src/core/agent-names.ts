@@ -4,5 +4,5 @@ import { valueIn } from './lookup.ts'
  *  a name, as the one of a driven session has. */
 export const AGENT_NAMES = { 'claude-code': 'Claude Code', codex: 'Codex', gemini: 'Gemini CLI' } as const
 
-/** What an agent is called on the roster and in its trace. */
+/** The name of an agent on the roster and in its trace. */
 export const agentName = (agenticTool: string | null): string => valueIn(AGENT_NAMES, agenticTool ?? '') ?? agenticTool ?? 'Agent'

@@ -182,7 +182,7 @@ const invalid = ({ issues }: z.ZodError): never => {
 const fieldOf = (issue: z.core.$ZodIssue) =>
   [...issue.path, ...(issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [])].join('.')
 
-/** What the caller is told about a failure. What is no refusal is logged with its cause. Of a fault of ours the caller gets only a reference. */
+/** The error of a call, as its caller is told. A failure that is no refusal is logged with its cause. Of a fault of ours the caller gets only a reference. */
 export const errorBody = (
   { id, effect, refuses }: Pick<AnyOp, 'id' | 'effect' | 'refuses'>,
   services: Services,

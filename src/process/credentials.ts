@@ -1,7 +1,7 @@
 // Sign-ins and keys as this process knows them: looked up in batches, and remembered for seconds, so that most calls cost no query. What
 // ended must be refused at once, at every instance. Whoever ends one says so by a topic, upon which everything is forgotten; and what is
-// remembered counts only while this instance has proof that it hears the others. One that has none asks the database each time. Pages that tell of
-// an outage alone take what was last known (`evenOld`).
+// remembered counts only while this instance has proof that it hears the others. One that has none asks the database each time. Pages that
+// tell of an outage alone take what was last known (`evenOld`).
 import { LRUCache } from 'lru-cache'
 import { withinDeadline, type Database } from '../../db/database.ts'
 import { isAway } from '../../db/errors.ts'

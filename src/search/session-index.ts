@@ -70,7 +70,7 @@ export class SessionIndexer {
     }
   }
 
-  // Those of these sessions that have changed. What moves from here on is compared again.
+  // Returns the sessions that have changed. One that moves from here on is compared again.
   async #compared(ids: string[]): Promise<ChangedSession[]> {
     for (const id of ids) this.#uncompared.delete(id)
     const changed = await changedAmong(this.database, ids).catch((error) => {
