@@ -8,6 +8,7 @@ import { Label } from '../ui/label.tsx'
 import { Select } from '../ui/select.tsx'
 import { KeysTable, SignInsTable, type KeyList, type KeyView, type SignInView } from './keys-tables.tsx'
 import { Shell, type Frame } from './shell.tsx'
+import { MakeLink, NewLink, type MadeLink } from './sign-in-link.tsx'
 
 /** A key that was made just now: shown this once. */
 export interface MadeKey {
@@ -32,6 +33,10 @@ export interface KeysView {
   scopes: { scope: string; about: string }[]
   /** The id of the next key: the form sent twice makes one. */
   nextId: string
+  madeLink: MadeLink | undefined
+  linkProblem: Problem | undefined
+  /** Whether the person came by a link, and makes more of them for their own name alone. */
+  byLink: boolean
 }
 
 /** The page on which signed-in people make and revoke keys of programs, and see and end sign-ins. */
@@ -44,6 +49,7 @@ export const KeysPage = ({ frame, view }: { frame: Frame; view: KeysView }) => (
       </div>
       {view.notice && <Alert variant="ok">{view.notice}</Alert>}
       {view.made && <NewKey made={view.made} />}
+      {view.madeLink && <NewLink made={view.madeLink} />}
       <Card id="keys" aria-label="Keys">
         <CardHeader>
           <CardTitle>Keys</CardTitle>
@@ -69,10 +75,10 @@ export const KeysPage = ({ frame, view }: { frame: Frame; view: KeysView }) => (
         <CardHeader>
           <CardTitle>Sign-ins</CardTitle>
           <CardDescription>
-            The browsers in which somebody is signed in. “Named” came by a link of their own (<code>bun run key person NAME</code>); the
-            others typed their name.
+            The browsers in which somebody is signed in. “Named” came by a link of their own; the others typed their name.
           </CardDescription>
         </CardHeader>
+        <MakeLink byLink={view.byLink} typed={view.values.person} problem={view.linkProblem} />
         <SignInsTable signIns={view.signIns} />
         {view.olderSignIns && <Older href={`/settings/keys?sign_ins=${view.olderSignIns}#sign-ins`}>Used longer ago</Older>}
       </Card>

@@ -53,7 +53,7 @@ export const SignInPage = ({ frame, next, name, problem, reading, chosen }: Prop
           </Button>
         </form>
         <p className="mt-4 text-[12px] text-muted-foreground">
-          Not your server? Ask whoever runs it for a link of your own: <code className="font-mono">bun run key person NAME</code> prints it.
+          Not your server? Ask whoever runs it for a link of your own, which they make under Settings, “Keys and sign-ins”.
         </p>
         <p className="mt-2 text-[12px] text-muted-foreground">
           You run it?{' '}

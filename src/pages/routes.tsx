@@ -32,7 +32,7 @@ import { sendMessage } from './session/message.tsx'
 import { searchPage } from './search/search.tsx'
 import { asidePage, sessionPage } from './session/session.tsx'
 import { endShare, makeInvitation, makeShare, revokeInvitation, sharePage } from './session/share.tsx'
-import { keysPage, submitKey, submitRevoke, submitSignInEnd } from './site/keys.tsx'
+import { keysPage, submitKey, submitRevoke, submitSignInEnd, submitSignInLink } from './site/keys.tsx'
 import { checkLink, saveLink, saveLoopGuard, saveTheme, saveWakes, settingsPage } from './site/settings.tsx'
 import { statusPage } from './site/status.tsx'
 import { sendTestNotice, removeBrowser, addThisBrowser } from './site/notices.tsx'
@@ -115,6 +115,7 @@ const WRITE: Routes = {
   '/records/:record/withdraw': submitWithdrawal,
   '/settings/keys': submitKey,
   '/settings/keys/revoke': submitRevoke,
+  '/settings/sign-ins/link': submitSignInLink,
   '/settings/sign-ins/end': submitSignInEnd,
   '/settings/mcp-url': saveLink,
   '/settings/check': checkLink,

@@ -52,8 +52,13 @@ export const endSignIn = (services: Services, id: string): Promise<void> =>
   services.endCredentials(async (tx) => (await endSignIns(tx, [id])).map(signInTopic))
 
 /** Binds a name to a new link, which signs in once within seven days. Whoever is signed in under that name without a link is signed out.
- *  400 for a name that cannot be one. */
-export const linkForPerson = async (services: Services, typed: string): Promise<{ token: Token; name: string; expiresAt: string }> => {
+ *  `by`: the signed-in person who asks for it; undefined: whoever runs the server, on its machine, who may replace any link. 400 for a name
+ *  that cannot be one, 403 and 409 for one that is not for this person to bind. */
+export const linkForPerson = async (
+  services: Services,
+  typed: string,
+  by?: SignIn,
+): Promise<{ token: Token; name: string; expiresAt: string }> => {
   const name = typed.trim()
   if (!nameIsPlain(name) || [...name].length > LONGEST_NAME)
     refuse('invalid_request', `A name has 1 to ${LONGEST_NAME} visible characters.`, { field: 'name' })
@@ -64,6 +69,7 @@ export const linkForPerson = async (services: Services, typed: string): Promise<
   let expiresAt = ''
   await services.endCredentials(async (tx) => {
     await lockName(tx, name)
+    if (by) await assertMayBind(tx, name, by)
     expiresAt = (await bindName(tx, name, token, LINK_DAYS)).linkExpiresAt
     const others = (await unverifiedSignIns(tx)).filter((signIn) => nameKey(signIn.name) === nameKey(name))
     return (
@@ -74,6 +80,21 @@ export const linkForPerson = async (services: Services, typed: string): Promise<
     ).map(signInTopic)
   })
   return { token, name, expiresAt }
+}
+
+// A link proves who somebody is. So the operator key alone lets nobody become a person who has one already, and whoever came by a link
+// makes more of them for their own other browsers alone.
+const assertMayBind = async (queries: Queries, name: string, by: SignIn): Promise<void> => {
+  if (by.verified && nameKey(by.name) === nameKey(name)) return
+  if (by.verified)
+    refuse('forbidden', `You signed in by a link, and make links for ${by.name} alone. Whoever has the operator key makes those of others.`)
+  const bound = await boundName(queries, name)
+  if (bound === undefined) return
+  refuse(
+    'conflict',
+    `${bound} has a link already. Signed in by it, ${bound} makes others here; so does \`bun run key person\` on the server's machine.`,
+    { field: 'name' },
+  )
 }
 
 const lockName = (tx: Queries, name: string) => lockText(tx, `person/${nameKey(name)}`)

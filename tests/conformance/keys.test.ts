@@ -429,7 +429,7 @@ onOneEngine((parley) => {
         [undefined, 401],
         [reader, 403],
       ] as const)
-        for (const path of ['/settings/keys', '/settings/keys/revoke', '/settings/sign-ins/end'])
+        for (const path of ['/settings/keys', '/settings/keys/revoke', '/settings/sign-ins/link', '/settings/sign-ins/end'])
           expect([path, (await submit(cookie, path, { name: 'x', scope: 'full', key_id: 'x' })).status]).toEqual([path, status])
       expect((await parley().send('/settings/keys')).headers.get('location')).toBe('/sign-in?next=%2Fsettings%2Fkeys')
       expect((await parley().send('/settings/keys', { headers: { cookie: reader } })).status).toBe(403)

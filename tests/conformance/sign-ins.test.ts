@@ -316,6 +316,26 @@ onOneEngine((parley) => {
       await served.close()
     })
 
+    test('is bound on the page by whoever has the operator key, where it has no link yet, and again by its person alone', async () => {
+      const served = await parley().beside(ENV)
+      const make = async (cookie: string, fields: Record<string, string>) => {
+        const response = await submit(served, '/settings/sign-ins/link', fields, cookie)
+        const text = await response.text()
+        return { status: response.status, text, link: /\/sign-in\?key=([\w.-]+)/.exec(text)?.[1] ?? '' }
+      }
+      const robin = await signIn(served, name('Robin'))
+      const made = await make(robin, { person: ` ${name('Fay')} ` })
+      expect(made).toMatchObject({ status: 200, text: expect.stringContaining(`The sign-in link of ${name('Fay')}`) })
+      expect(await make(robin, { person: name('FAY') })).toMatchObject({ status: 409, link: '' })
+      expect(await make(robin, { person: 'Operator' })).toMatchObject({ status: 400, link: '' })
+      const fay = cookieIn(await enterByLink(served, made.link))
+      expect(await make(robin, { person: name('Fay') })).toMatchObject({ status: 409, link: '' })
+      expect(await make(fay, { person: name('Gil') })).toMatchObject({ status: 403, link: '' })
+      const elsewhere = cookieIn(await enterByLink(served, (await make(fay, {})).link))
+      for (const cookie of [robin, fay, elsewhere]) expect(await isIn(served, cookie)).toBe(true)
+      await served.close()
+    })
+
     test.each(['', '   ', 'x'.repeat(101), 'A\u202elex', 'Operator', 'OPERATOR'])('cannot be %j', async (bad) => {
       await expect(linkForPerson(parley().services, bad)).rejects.toMatchObject({ code: 'invalid_request' })
     })

@@ -1,7 +1,8 @@
-// The page of keys and sign-ins: what there is, making a key, and ending one or the other. For signed-in people. ?show= names a list of keys,
+// The page of keys and sign-ins: what there is, making a key or a sign-in link, and ending one or the other. For signed-in people. ?show= names a list of keys,
 // ?cursor= and ?sign_ins= say where the shown part of keys and of sign-ins begins.
 import { KeysPage, type MadeKey } from '../../../components/site/keys-page.tsx'
-import { ago } from '../../../components/parts/time.ts'
+import type { MadeLink } from '../../../components/site/sign-in-link.tsx'
+import { ago, moment } from '../../../components/parts/time.ts'
 import { makeKey, revokeKey } from '../../control/keys/keys.ts'
 import { Refusal, refuse, STATUS, type ErrorBody } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
@@ -13,7 +14,7 @@ import { serverLink } from '../../doors/http/origin.ts'
 import { withToolsets } from '../../../components/parts/snippets.ts'
 import { pageOf, readCursor } from '../../operations/list-cursor.ts'
 import { keysInForce } from '../../process/keys-in-force.ts'
-import { endSignIn } from '../../process/sign-ins.ts'
+import { endSignIn, linkForPerson } from '../../process/sign-ins.ts'
 import { countKeys, KEY_LISTS, listKeys } from '../../stores/keys.ts'
 import { listSignIns } from '../../stores/sign-ins.ts'
 import { runnerCommand } from '../agents/runner-command.ts'
@@ -24,6 +25,7 @@ import { valueIn } from '../../core/lookup.ts'
 
 const LISTED = 100
 const FIELDS = ['name', 'scope', 'session_id']
+const NAME_OF_LINK = 'person' // the field of the other form, in which linkForPerson's name was typed
 const ABOUT: Record<(typeof MADE_BY_PEOPLE)[number], string> = {
   full: 'all that agents and readers may',
   read: 'reading everything',
@@ -67,6 +69,22 @@ export const submitRevoke = async (c: Http, site: Site): Promise<Response> => {
   return seeOther(c, '/settings/keys?done=revoked')
 }
 
+/** POST /settings/sign-ins/link: `person`, a name; without it, the caller's own. Shows the link, this one time. */
+export const submitSignInLink = async (c: Http, site: Site): Promise<Response> => {
+  assertActor(c, site)
+  const by = actingPersonOf(c, site.services)!
+  const typed = (await formOf(c)).get(NAME_OF_LINK) ?? by.name
+  try {
+    const { token, name, expiresAt } = await linkForPerson(site.services, typed, by)
+    const { base } = serverLink(c, site.services)
+    const url = `${base}/sign-in?key=${token.handle}.${token.secret}`
+    return await render(c, site, { madeLink: { name, url, until: moment(expiresAt), base } })
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return render(c, site, { values: { [NAME_OF_LINK]: typed }, linkError: error.body })
+  }
+}
+
 /** POST /settings/sign-ins/end: `sign_in_id`. Whoever ends their own is signed out. */
 export const submitSignInEnd = async (c: Http, site: Site): Promise<Response> => {
   assertActor(c, site)
@@ -99,11 +117,13 @@ interface KeysPageParts {
   notice?: string
   values?: Record<string, string>
   error?: ErrorBody
+  madeLink?: MadeLink
+  linkError?: ErrorBody
 }
 
-const render = async (c: Http, site: Site, { made, notice, values = {}, error }: KeysPageParts) => {
+const render = async (c: Http, site: Site, { made, notice, values = {}, error, madeLink, linkError }: KeysPageParts) => {
   const { services } = site
-  const own = personOf(c, services)?.id
+  const { id: own, verified: byLink } = actingPersonOf(c, services)!
   const list = KEY_LISTS.find((name) => name === c.req.query('show')) ?? 'good'
   const [after, signInsAfter] = [readCursor(c.req.query('cursor'), { list }), readCursor(c.req.query('sign_ins'))]
   const [counts, keyRows, signInRows] = await Promise.all([
@@ -138,8 +158,12 @@ const render = async (c: Http, site: Site, { made, notice, values = {}, error }:
     notice,
     values: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, redacted(value)])),
     problem: error && problemOf(error, FIELDS),
+    madeLink,
+    linkProblem: linkError && { ...problemOf(linkError), ...(linkError.details.field === 'name' && { field: NAME_OF_LINK }) },
+    byLink,
     scopes: MADE_BY_PEOPLE.map((scope) => ({ scope, about: ABOUT[scope] })),
     nextId: crypto.randomUUID(),
   }
-  return page(c, <KeysPage frame={{ ...frameOf(c, site), path: '/settings/keys' }} view={view} />, error && STATUS[error.code])
+  const problem = error ?? linkError
+  return page(c, <KeysPage frame={{ ...frameOf(c, site), path: '/settings/keys' }} view={view} />, problem && STATUS[problem.code])
 }

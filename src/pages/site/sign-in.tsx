@@ -152,7 +152,7 @@ const ASKED = 'whoever runs this server for a new one, which `bun run key person
 /** Why a link signs nobody in, and what to do. */
 const whyNot = (state: LinkState | undefined): string => {
   if (state?.used)
-    return `This link has signed ${state.name} in, once, on ${moment(state.used)}. If that was you in this browser, go to the start page. Otherwise, ask ${ASKED}`
+    return `This link has signed ${state.name} in, once, on ${moment(state.used)}. If that was you in this browser, go to the start page. In another browser of yours, where you are signed in, /settings/keys makes you a new one. Otherwise, ask ${ASKED}`
   return state
     ? `This link expired on ${moment(state.expiresAt)}. Ask ${ASKED}`
     : `This link is not complete, or a newer one has replaced it. Ask ${ASKED}`
