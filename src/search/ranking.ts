@@ -39,7 +39,8 @@ const WHOLE = 3 // times the weight: a query for a path or an identifier means a
 const LONGEST_FOR_WHOLE = 2
 const RANK_ALL = 5_000 // events; up to so many are all scored
 // Of the likeliest events there may be too few of the kinds or the author asked for. Then candidates are chosen once more, as if no more than
-// this share of the events could be found: they are twenty times as many, and take some tenths of a second.
+// this share of the events could be found: they are twenty times as many, and take some tenths of a second. In a session with a smaller share,
+// all its events are.
 const LEAST_SHARE = 1 / 20
 
 /** A query, as the index understands it. */
@@ -127,9 +128,13 @@ const strategyInSession = (
 ): Strategy => {
   if (everywhere * APART <= inSession) return { plan: everyEvent(terms), first: 'terms' }
   if (inSession <= RANK_WITHIN) return { plan: everyEvent(terms), first: 'scope' }
-  return everywhere <= RANK_ALL
-    ? { plan: everyEvent(terms), first: 'terms' }
-    : likelyStrategy(terms, events, inSession / Math.max(events, inSession))
+  if (everywhere <= RANK_ALL) return { plan: everyEvent(terms), first: 'terms' }
+  const { wider = { plan: everyEvent(terms), first: 'scope', limited: true }, ...strategy } = likelyStrategy(
+    terms,
+    events,
+    inSession / Math.max(events, inSession),
+  )
+  return { ...strategy, wider }
 }
 
 const APART = 4 // times the cost: events of one session share a page of the table, events with a term in common do not

@@ -2,7 +2,9 @@
 import { describe, expect, test } from 'bun:test'
 import { history } from '../../bench/corpus.ts'
 import { perform } from '../../src/operations/perform.ts'
+import { eventTypeNumber } from '../../src/core/events/event-types.ts'
 import { searchEverything } from '../../src/history/page-search.ts'
+import { findEvents, parseQuery } from '../../src/search/ranking.ts'
 import { indexedSession } from '../../src/search/session-index.ts'
 import { FULL } from '../support/full.ts'
 import { sessionsIndexed, trace, type Step } from '../support/history.ts'
@@ -209,6 +211,30 @@ onEveryEngine((parley, engine) => {
       expect(await hits({ query: said, from: at(3) })).toEqual([events[3]!])
       expect(await hits({ query: said, before: at(1) })).toEqual([events[0]!])
       expect(await hits({ query: said, from: at(4) })).toEqual([])
+    })
+
+    test('of a long session among very many others, a kind with one event is found there', async () => {
+      const said = word()
+      const text = `${'padding '.repeat(300)} ${said}`
+      const { id, events } = await trace(parley(), [
+        [
+          { type: 'user_input', text: said },
+          { type: 'reasoning', text },
+        ],
+      ])
+      await settled()
+      let found: { id: string }[] = []
+      const asIf = parley().database.transaction(async (tx) => {
+        // As if it were one of hundreds of such sessions, whose common word this is.
+        await tx.query('update search_corpus set events = 10000000')
+        await tx.query('update session_index set indexed_sequence = 30000 where session_id = $1', [id])
+        await tx.query(`update search_terms set events = 9000000, levels = '{8000000,500000,300000,100000,1000}' where term = $1`, [said])
+        const search = { kinds: [eventTypeNumber('reasoning')], scope: { session: id }, limit: 51 }
+        found = await findEvents(tx, await parseQuery(tx, said), search)
+        throw new Error('undone')
+      })
+      await expect(asIf).rejects.toThrow('undone')
+      expect(found.map(({ id }) => `event:${id}`)).toEqual([events[1]!])
     })
 
     test.skipIf(!FULL)(
