@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { FamilyMember } from '../../components/agents/agent-view.ts'
 import type { Database } from '../../db/database.ts'
 import { familiesOf, familyOf } from '../../src/pages/agents/family.ts'
+import { deleteSession } from '../../src/stores/purge.ts'
 import { embeddedDatabase } from '../support/pglite.ts'
 
 let database: Database
@@ -27,6 +28,16 @@ const opened = async (title: string, minute: number, above: FamilyMember['id'] |
 
 const titlesIn = (tree: FamilyMember | undefined): string[] => (tree ? [tree.title, ...tree.below.flatMap(titlesIn)] : [])
 const numbered = (word: string, count: number) => Array.from({ length: count }, (_, i) => `${word} ${i + 1}`)
+
+test('a session that was purged holds its place in its tree', async () => {
+  const top = await opened('Top', 0, null)
+  const middle = await opened('Middle', 1, top, top)
+  const under = await opened('Under it', 2, middle, top)
+  await database.transaction((tx) => deleteSession(tx, middle))
+  for (const tree of [await familyOf(database, top), await familyOf(database, under), (await familiesOf(database, [under, top])).get(top)])
+    expect(titlesIn(tree)).toEqual(['Top', '(purged)', 'Under it'])
+  expect([...(await familiesOf(database, [middle, under])).keys()]).toEqual([top])
+})
 
 test('each tree has its newest hundred, and all that these come from', async () => {
   const [large, small, lone] = [await opened('Large', 0, null), await opened('Small', 0, null), await opened('Lone', 0, null)]

@@ -11,21 +11,17 @@ export const familyOf = async (queries: Queries, sessionId: string): Promise<Fam
 }
 
 /** The trees that began with these sessions, by the sessions' ids; those that are alone are left out. `here`: sessions that are shown however
- *  many others there are. */
+ *  many others there are. One that was purged holds its place for those that came from it. */
 export const familiesOf = async (queries: Queries, roots: string[], here: string[] = []): Promise<Map<string, FamilyMember>> => {
   const members = await membersOf(queries, roots, here)
-  const found = new Map<string, FamilyMember>()
-  for (const [root, own] of Map.groupBy(members, ({ root }) => root)) {
-    const top = own.find(({ id }) => id === root)
-    const tree = top && treeOf(own, top)
-    if (tree && tree.below.length > 0) found.set(tree.id, tree)
-  }
-  return found
+  const below = Map.groupBy(members, ({ above }) => above)
+  const trees = (below.get(null) ?? []).map((top) => treeOf(top, below))
+  return new Map(trees.filter((tree) => tree.below.length > 0).map((tree) => [tree.id, tree]))
 }
 
 const MOST_DEEP = 16 // a guard: should the rows ever form a circle, the page still ends
 
-const treeOf = (members: Relative[], top: Relative, depth = 0): FamilyMember => ({
+const treeOf = (top: Relative, below: Map<string | null, Relative[]>, depth = 0): FamilyMember => ({
   id: top.id,
   title: top.title,
   forked: top.forked,
@@ -33,5 +29,5 @@ const treeOf = (members: Relative[], top: Relative, depth = 0): FamilyMember => 
   state: top.agent_status === null ? undefined : agentStateOf(top.agent_status, top.asks),
   mode: top.permission_mode ?? undefined,
   promptedBy: top.prompted_by?.name,
-  below: depth === MOST_DEEP ? [] : members.filter(({ above }) => above === top.id).map((one) => treeOf(members, one, depth + 1)),
+  below: depth === MOST_DEEP ? [] : (below.get(top.id) ?? []).map((one) => treeOf(one, below, depth + 1)),
 })

@@ -8,8 +8,6 @@ import type { Task } from './tasks.ts'
 /** A session in its tree. */
 export interface Relative {
   id: string
-  /** The session that the tree began with. */
-  root: string
   /** The session that it is a child or a fork of; null for the root. */
   above: string | null
   forked: boolean
@@ -25,14 +23,15 @@ export interface Relative {
 const MOST = 100
 const MOST_OF_ALL = 1_000 // beside the roots: the home page shows a hundred trees, every 15 s
 
-// Each agent's row names the root of its tree, by which all members are found; the root itself need not have an agent.
+// Each agent's row names the root of its tree, by which members are found; the others are above these: a root without an agent, and a session
+// that was purged and has none any more.
 const MEMBERS = `
-select s.id, coalesce(a.root_session_id, s.id) as root, coalesce(s.parent_session_id, s.forked_from_session_id) as above,
+select s.id, coalesce(s.parent_session_id, s.forked_from_session_id) as above,
   s.parent_session_id is null and s.forked_from_session_id is not null as forked, s.title, s.status = 'closed' as concluded, s.agent_status,
   s.permission_mode,
   exists (select from permission_requests p join tasks t on t.id = p.task_id and t.status = 'running' where p.session_id = s.id and p.decided_at is null) as asks,
   (select t.prompted_by from tasks t where t.session_id = s.id order by t.start_sequence limit 1) as prompted_by
-from sessions s left join agents a on a.session_id = s.id`
+from sessions s`
 
 /** Of each tree that began with one of these, the sessions that were opened last: a hundred, of many trees fewer of each; with them those of `here` and, so that each has its
  *  place, all that they come from. In the order in which they were opened. */
