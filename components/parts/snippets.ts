@@ -1,10 +1,11 @@
 // How each client is given the link: commands and configuration made from the link in force, so that they work as shown.
 import type { ServerLink } from '../../src/core/server-link.ts'
+import { quoted } from '../../src/core/text/shell-word.ts'
 
 const json = (value: unknown) => JSON.stringify(value, null, 2)
 
 export const claude = ({ url, token }: ServerLink) =>
-  `claude mcp add --transport http parley ${url}${token ? ' \\\n  --header "Authorization: Bearer $PARLEY_TOKEN"' : ''}`
+  `claude mcp add --transport http parley ${quoted(url)}${token ? ' \\\n  --header "Authorization: Bearer $PARLEY_TOKEN"' : ''}`
 
 /** An MCP link with all tools of these toolsets, whatever it was narrowed to. */
 export const withToolsets = (url: string, names: string): string => {
@@ -25,13 +26,13 @@ export const connecting = (link: ServerLink) =>
   link.program ? { label: CONNECTS, code: connectCommand(link.program) } : { label: 'Claude Code', code: claude(link) }
 
 export const codex = ({ url, token }: ServerLink) =>
-  `codex mcp add parley --url ${url}${token ? ' \\\n  --bearer-token-env-var PARLEY_TOKEN' : ''}`
+  `codex mcp add parley --url ${quoted(url)}${token ? ' \\\n  --bearer-token-env-var PARLEY_TOKEN' : ''}`
 
 export const codexConfig = ({ url, token }: ServerLink) =>
   `[mcp_servers.parley]\nurl = "${url}"\ntool_timeout_sec = 60${token ? '\nbearer_token_env_var = "PARLEY_TOKEN"' : ''}`
 
 export const gemini = ({ url, token }: ServerLink) =>
-  `gemini mcp add --transport http parley ${url}${token ? ' \\\n  --header "Authorization: Bearer $PARLEY_TOKEN"' : ''}`
+  `gemini mcp add --transport http parley ${quoted(url)}${token ? ' \\\n  --header "Authorization: Bearer $PARLEY_TOKEN"' : ''}`
 
 export const opencode = ({ url, token }: ServerLink) =>
   json({

@@ -2,7 +2,7 @@
 import type { ClientKind, WakeFor } from './clients.ts'
 import type { Connection } from './connections.ts'
 import { baseOfLink } from '../core/address.ts'
-import { quoted } from './copy.ts'
+import { quoted } from '../core/text/shell-word.ts'
 import { isUnguarded } from './hub.ts'
 import { Stop } from './machine.ts'
 

@@ -1,6 +1,7 @@
 // The copy of this program that settings call: under its version, so that it stays what it was when a hub gets a newer one.
 import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { quoted } from '../core/text/shell-word.ts'
 import { parleyFolder, reasonOf, writeOwn } from './folder.ts'
 import { Stop, type Machine } from './machine.ts'
 import { packageOf } from './package.ts'
@@ -41,5 +42,3 @@ export const callAgain = (machine: Machine, ...words: string[]): string =>
   lineOf([machine.runtime, existsSync(copyOf(machine)) ? copyOf(machine) : machine.program, ...words])
 
 const lineOf = (words: string[]): string => words.map(quoted).join(' ')
-
-export const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)

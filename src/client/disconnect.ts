@@ -2,7 +2,7 @@
 import { confirmed } from './ask.ts'
 import { CLIENTS, type ClientName } from './clients.ts'
 import { connectionsOf, connectionTo, dropConnection, dropFolder, type Connection } from './connections.ts'
-import { quoted } from './copy.ts'
+import { quoted } from '../core/text/shell-word.ts'
 import { Stop, type Machine } from './machine.ts'
 import { changeAll } from './settings/change-all.ts'
 import { shownDiff, withoutChange } from './settings/plan.ts'

@@ -1,7 +1,7 @@
 // What hubs have said that outlives one call: another address of theirs, and whether a person was told of a newer program.
 import { join } from 'node:path'
 import { baseOfLink } from '../core/address.ts'
-import { quoted } from './copy.ts'
+import { quoted } from '../core/text/shell-word.ts'
 import { parleyFolder, readOwn, writeOwn } from './folder.ts'
 import { askHub, hubConfigOf, isLessGuarded, type Hub, type HubConfig } from './hub.ts'
 
@@ -53,7 +53,7 @@ const CONNECT = 'connect CLIENT'
 /** What updates this program: from where the hub says, unless somebody on the way there could change it who cannot on the way to the link
  *  that is in use, as through a tunnel. */
 export const updateCommand = (link: string, program: string, command = CONNECT): string => {
-  if (!isLessGuarded(program, link)) return `npx -y ${program} ${command}`
   const file = program.slice(program.lastIndexOf('/'))
-  return `npx -y ${baseOfLink(link)}${file} ${command} --hub ${quoted(link)}`
+  if (program === baseOfLink(link) + file) return `npx -y ${program} ${command}`
+  return `npx -y ${isLessGuarded(program, link) ? baseOfLink(link) + file : program} ${command} --hub ${quoted(link)}`
 }

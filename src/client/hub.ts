@@ -2,7 +2,7 @@
 // on its port by now.
 import { baseOfLink, isLoopback } from '../core/address.ts'
 import { valueIn } from '../core/lookup.ts'
-import { quoted } from './copy.ts'
+import { quoted } from '../core/text/shell-word.ts'
 import { Stop } from './machine.ts'
 
 export interface Hub {

@@ -46,7 +46,7 @@ export const withdrawRecord = op({
       proposal.type === 'decision'
         ? await endDecision(context, session, proposal, { record_id, by, reason })
         : await dropItem(context, session, record_id, reason)
-    if (!effect) return refuseAgain(context, record_id, status)
+    if (!effect) return refuseAgain(context, session, record_id, status)
     const fields = { by: by.name, record_id, reason, ...effect.fields }
     const { at } = await appendOutcome(context, 'record_withdrawn', proposal, fields, { to: effect.to })
     return { record_id, type: proposal.type, status, at }
@@ -92,13 +92,13 @@ const strikeInDoc = async (context: Context, session: Session, { id, data }: Pro
   if (struck !== undefined) await writeDoc(context, session.id, struck)
 }
 
-const refuseAgain = async ({ queries }: Context, id: string, status: 'withdrawn' | 'dropped'): Promise<never> => {
+const refuseAgain = async ({ queries }: Context, session: Session, id: string, status: 'withdrawn' | 'dropped'): Promise<never> => {
   const decision = status === 'withdrawn' ? await decisionById(queries, id) : undefined
   const by = decision?.withdrawnBy ? ` by ${decision.withdrawnBy.name}` : ''
   const next =
     status === 'withdrawn'
       ? 'Propose it again if it is to hold after all.'
-      : 'On its board a person brings it back (update_work with status: open).'
+      : `${takesWrites(session) ? 'On' : 'Once its session is reopened, on'} its board a person brings it back (update_work with status: open).`
   return refuse('conflict', `This record is ${status} already${by}. ${next}`, {
     status,
     resolved_by: decision?.withdrawnBy ?? null,

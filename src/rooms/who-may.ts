@@ -12,10 +12,11 @@ export const convenerOnly = (context: Context, session: Session, act: 'conclude'
   const acts = context.services.config.CONVENER_ONLY
   if (!acts?.includes(act)) return
   if (context.caller.kind === 'person' || isConvener(context, session)) return
-  refuse(
-    'forbidden',
-    `On this server only the convener or a signed-in person may do this (CONVENER_ONLY=${acts.join(',')}). Ask the convener in the feed, or a person; if it has left, transfer_convener makes another team the convener.`,
-  )
+  const next =
+    session.status === 'closed'
+      ? 'Ask a person.'
+      : 'Ask the convener in the feed, or a person; if it has left, transfer_convener makes another team the convener.'
+  refuse('forbidden', `On this server only the convener or a signed-in person may do this (CONVENER_ONLY=${acts.join(',')}). ${next}`)
 }
 
 /** Refuses to reopen a session to every team but its convener. */

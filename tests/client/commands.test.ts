@@ -83,9 +83,11 @@ test('doctor advises to connect to the link that a hub names, and to fetch from 
     const base = `http://127.0.0.1:${hub.port}`
     const { out } = await homeOf(`${base}/mcp`).runHere(['doctor'])
     const tunnelled = `npx -y ${base}/parley-9.9.9-b1.tgz connect CLIENT --hub ${base}/mcp updates it`
-    expect(out).toContain(isAdvised ? `npx -y ${config.client} connect CLIENT updates it` : tunnelled)
+    // It is the connection by the old link that is updated.
+    expect(out).toContain(isAdvised ? `npx -y ${config.client} connect CLIENT --hub ${base}/mcp updates it` : tunnelled)
     expect(out).toContain('The hub is reached')
     expect([named, out.includes(`The hub names ${named}/mcp as its link now`)]).toEqual([named, isAdvised])
+    expect([named, out.includes(` disconnect CLIENT --hub ${base}/mcp\n`)]).toEqual([named, isAdvised])
   }
 })
 

@@ -361,6 +361,7 @@ onOneEngine((parley) => {
       expect(guide).toContain(`SID=${id}`)
       expect(guide).toContain('## The loop')
       expect(guide).not.toContain('THE_ID_YOU_WERE_GIVEN')
+      expect(guide).toContain('`IDLE_LIMIT` is 10. An empty answer') // where else it stands, whoever is invited may not read
       const line = /^curl .*\/join" > session\.json .*$/m.exec(guide)![0]
       expect(line).toContain(`X-Invite: ${code}`)
       const { path, sending } = restRequest('join_session', { session_id: id, team_name: 'Bea' }, { headers: { 'x-invite': code } })

@@ -1,5 +1,6 @@
 // PROMISES.md says what is there: each test that it names exists, and no row is missing.
 import { expect, test } from 'bun:test'
+import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -45,4 +46,18 @@ test('of each row a test is in the short form', () => {
   const long = named.flatMap(({ tests }) => tests.filter(({ isLong }) => isLong).map(({ what }) => what))
   expect(long.length).toBeGreaterThan(0) // such tests are told from the others
   expect(named.filter(({ tests }) => tests.every(({ isLong }) => isLong)).map(({ id }) => id)).toEqual([])
+})
+
+// `bun run test:faults` names the files of the long form by a search.
+test('the long form runs each test file that has one', () => {
+  const script = JSON.parse(readFileSync(join(import.meta.dir, '../../package.json'), 'utf8')).scripts['test:faults'] as string
+  const words = execFileSync('sh', ['-c', `echo ${/run\.ts (.+)$/.exec(script)![1]}`], {
+    cwd: join(import.meta.dir, '../..'),
+    encoding: 'utf8',
+  })
+  const named = words.trim().split(/\s+/)
+  const long = [...new Bun.Glob('tests/**/*.test.{ts,tsx}').scanSync(join(import.meta.dir, '../..'))].filter((path) =>
+    readFileSync(join(import.meta.dir, '../..', path), 'utf8').includes('support/full.ts'),
+  )
+  expect(long.filter((path) => !named.some((word) => path === word || path.startsWith(`${word}/`)))).toEqual([])
 })

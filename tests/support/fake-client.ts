@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { join } from 'node:path'
-import { quoted } from '../../src/client/copy.ts'
+import { quoted } from '../../src/core/text/shell-word.ts'
 import { RUNTIME, type Home, type Ran } from './client.ts'
 
 export type FakeClient = ReturnType<typeof fakeClient>

@@ -40,7 +40,11 @@ const reached = (machine: Machine, { link, token }: Hub, answer: HubAnswer, ms: 
     ...(isUnguarded(link) ? [note(`${PLAIN} ${guardedWays(link)}.`)] : []),
     ...(baseOfLink(config.link) === baseOfLink(link) || isLessGuarded(config.link, link)
       ? []
-      : [note(`The hub names ${config.link} as its link now: connect to that one, in case this one goes.`)]),
+      : [
+          note(
+            `The hub names ${config.link} as its link now. In case this one goes, connect to that one, and take this one out: ${callAgain(machine, 'disconnect', 'CLIENT', '--hub', link)}`,
+          ),
+        ]),
     clock(answer),
     ...(config.program === undefined || config.program.endsWith(`/parley-${version}.tgz`)
       ? []

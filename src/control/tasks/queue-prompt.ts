@@ -87,7 +87,8 @@ export const refuseOver = ({ status, archivedAt }: Session) => {
     refuse('session_closed', 'This session is archived and takes no prompts. manage_session with action: start brings it back.', {
       archived: true,
     })
-  if (status === 'closed') refuse('session_closed', 'This session is concluded and takes no prompts. Reopen it, or create another one.')
+  if (status === 'closed')
+    refuse('session_closed', 'This session is concluded and takes no prompts. A person or its convener reopens it; or create another one.')
 }
 
 // Refuses a prompt whose session's worktree was not made, and which no runner is to make any more: it would wait for ever.

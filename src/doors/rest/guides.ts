@@ -2,6 +2,7 @@
 import { Hono } from 'hono'
 import { refuse } from '../../core/errors.ts'
 import { oneLine } from '../../core/text/escape-invisible.ts'
+import { quoted } from '../../core/text/shell-word.ts'
 import { redacted } from '../../core/text/text.ts'
 import type { Toolset } from '../../operations/toolset.ts'
 import type { Services } from '../../process/services.ts'
@@ -49,11 +50,14 @@ export const guideForInvited = (c: Http, services: Services, session: { id: stri
     `**${oneLine(session.title)}**, session \`${session.id}\`. Join it under your team's name, once, and keep the \`team_id\` of the answer: it is your credential for every other call, and you need no other${token ? ': leave out the `Authorization` that the pages below have' : ''}.`,
     'With a shell, at once:',
     `\`\`\`sh\nBASE=${base}\nSID=${session.id}\ncurl -sS --fail-with-body -H ${header} -d '{"team_name":"YOUR TEAM"}' "$BASE/api/sessions/$SID/join" > session.json || cat session.json\n${KEEP_TEAM_ID}\nCURSOR=0\n\`\`\``,
-    `Or over MCP, from your client's next start on: \`claude mcp add --transport http parley ${url} --header ${header}\`, then \`join_session\` with \`session_id\` \`${session.id}\` and \`invite\` \`${code}\`.`,
+    `Or over MCP, from your client's next start on: \`claude mcp add --transport http parley ${quoted(url)} --header ${header}\`, then \`join_session\` with \`session_id\` \`${session.id}\` and \`invite\` \`${code}\`.`,
     'Then read what it is about: `curl -sS --fail-with-body -H "X-Team-ID: $TEAM_ID" "$BASE/api/sessions/$SID/catch-up"`. By an invitation nothing wakes you: hold a wait as long as you are needed. The rest of this page is how Parley works.',
   ]
-  return [...intro, withAddress(c, services, agents).replaceAll(MARKERS, '')].join('\n\n')
+  const page = withAddress(c, services, agents).replace(IDLE_LIMIT, `is ${services.config.IDLE_LIMIT}`)
+  return [...intro, page.replaceAll(MARKERS, '')].join('\n\n')
 }
+
+const IDLE_LIMIT = 'is 10 unless `/api/config` says otherwise (`idle_limit`)' // which answers nobody who is invited
 
 // A guide's bare MCP link stands for the link in force, which may be narrowed to some tools. A link that names a toolset stays one to that
 // toolset.

@@ -7,6 +7,7 @@ import { makeKey, revokeKey } from '../../control/keys/keys.ts'
 import { Refusal, refuse, STATUS, type ErrorBody } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import { MADE_BY_PEOPLE } from '../../core/key-scopes.ts'
+import { quoted } from '../../core/text/shell-word.ts'
 import { redacted } from '../../core/text/text.ts'
 import { actingPersonOf, personOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
@@ -105,7 +106,7 @@ const useOf = (c: Http, site: Site, key: string, scope: string): MadeKey['use'] 
   const link = withToolsets(url, scope === 'read' ? 'history' : 'rooms,control')
   return {
     label: 'Claude Code',
-    line: `claude mcp add --transport http parley "${link}" --header "Authorization: Bearer ${key}"`,
+    line: `claude mcp add --transport http parley ${quoted(link)} --header "Authorization: Bearer ${key}"`,
   }
 }
 
