@@ -14,17 +14,17 @@ export type DiffRow =
   | { kind: 'changed'; before: DiffSide | undefined; after: DiffSide | undefined }
 
 const AROUND = 3
-const WORDS_WITHIN_MS = 8 // after which changed lines are shown as a whole
+const WORD_BY_WORD = 60 // lines, each compared in less than a millisecond; the changed ones after them are shown as a whole
 
 /** At most `limit` rows; `cut`: there would be more. A changed row of the unified view has one side, a row of the split view both. */
 export const diffRows = ({ edits }: Diff, split: boolean, limit: number): { rows: DiffRow[]; cut: boolean } => {
   const rows: DiffRow[] = []
-  const until = performance.now() + WORDS_WITHIN_MS
+  const wordwise = { left: WORD_BY_WORD }
   const blocks = blocksOf(edits)
   for (const [i, block] of blocks.entries()) {
     if (rows.length > limit) break
     if (block.same) rows.push(...sameRows(block, i === 0 ? 0 : AROUND, i === blocks.length - 1 ? 0 : AROUND))
-    else rows.push(...changedRows(sidesOf(block, limit + 1 - rows.length, until), split))
+    else rows.push(...changedRows(sidesOf(block, limit + 1 - rows.length, wordwise), split))
   }
   return { rows: rows.slice(0, limit), cut: rows.length > limit }
 }
@@ -68,10 +68,10 @@ interface Sides {
   added: DiffSide[]
 }
 
-const sidesOf = ({ before, after, old, fresh }: Block, most: number, until: number): Sides => {
+const sidesOf = ({ before, after, old, fresh }: Block, most: number, wordwise: { left: number }): Sides => {
   const removed = old.slice(0, most).map((text, n): DiffSide => ({ line: before + n + 1, text }))
   const added = fresh.slice(0, most).map((text, n): DiffSide => ({ line: after + n + 1, text }))
-  for (let n = 0; n < Math.min(removed.length, added.length) && performance.now() < until; n++) {
+  for (let n = 0; n < Math.min(removed.length, added.length) && wordwise.left > 0; n++, wordwise.left--) {
     const words = diffWords(removed[n]!.text, added[n]!.text)
     if (!words) continue
     removed[n]!.words = words.before
