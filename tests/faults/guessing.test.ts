@@ -76,6 +76,7 @@ describe.each(CASES)('%s', (_, environment: Record<string, string>) => {
           const request = new Request(`${LOCAL}${path}`, { headers: { host: 'localhost', ...headers } })
           const { status, headers: told } = await parley.app.fetch(request, { address: '10.0.0.1' })
           statuses[status] = (statuses[status] ?? 0) + 1
+          await new Promise(setImmediate) // requests that come by a socket let others have their turn, too
           if (status === 429) expect(Number(told.get('retry-after'))).toBeGreaterThan(0)
         }
       }
