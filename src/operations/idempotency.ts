@@ -36,8 +36,8 @@ export const idempotencyKeyOf = (
   }
 }
 
-const bodyOf = ({ preconditions }: AnyOp, input: Record<string, unknown>) =>
-  preconditions ? { ...input, ...Object.fromEntries(preconditions.map((name) => [name, undefined])) } : input
+const bodyOf = ({ retryMayChange }: AnyOp, input: Record<string, unknown>) =>
+  retryMayChange ? { ...input, ...Object.fromEntries(retryMayChange.map((name) => [name, undefined])) } : input
 
 /** No subject's lock guards this key. */
 export const isUnguarded = ({ scope }: IdempotencyKey) => scope === NO_SUBJECT

@@ -23,8 +23,9 @@ export interface Operation<Context, I extends z.ZodObject = z.ZodObject, O exten
   effect: 'read' | 'write' | 'append'
   /** What a write locks, and what idempotency keys are kept under. The session of the input's `session_id` unless given. */
   subject?: (input: z.output<I>, caller: Caller) => Subject | undefined
-  /** Inputs that only say when the call may act. They are no part of what an idempotency key was used for: a retry may bring others. */
-  preconditions?: readonly string[]
+  /** Inputs that say when the call may act, or how its caller waits for the answer, and nothing of what it does. They are no part of what an
+   *  idempotency key was used for: a retry may bring others. */
+  retryMayChange?: readonly string[]
   /** The answer may be held back for as long as the caller asked: it is streamed where the caller accepts that. */
   held?: boolean
   /** The topic whose news ends the wait: subscribed to before anything is looked up, so that no news is missed. */

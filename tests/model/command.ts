@@ -212,8 +212,8 @@ const keptUnder = ({ scope }: Command, { op, session, team, person, caller, key,
 
 // A credential is no part of what a key was used for: a retry may bring another. A message is the same as a text and as an object.
 const inputText = ({ op, input }: Asked): string => {
-  const { preconditions = [], carried } = operationNamed(op)
-  const left = [...preconditions, ...carried]
+  const { retryMayChange = [], carried } = operationNamed(op)
+  const left = [...retryMayChange, ...carried]
   return JSON.stringify(
     Object.entries(input)
       .filter(([name, value]) => value !== undefined && !left.includes(name))

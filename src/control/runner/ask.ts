@@ -30,6 +30,7 @@ export const ask = op({
   route: runnerRoute('ask'),
   effect: 'write',
   held: true,
+  retryMayChange: ['timeout'],
   cleansTexts: true,
   subject: ({ task_id }) => taskSubject(task_id),
   input: z.strictObject({

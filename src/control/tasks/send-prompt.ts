@@ -49,6 +49,7 @@ export const sendPrompt = op({
   effect: 'write',
   subject: namedSubject,
   held: true,
+  retryMayChange: ['wait_for_completion', 'timeout_ms', 'max_chars'],
   alwaysLoad: true,
   openWorld: true,
   example: { session_id: '$SID', prompt: 'Add a test for the empty file.', wait_for_completion: true },

@@ -28,7 +28,7 @@ export const postMessage = op({
   callers: [team, person],
   effect: 'append',
   alwaysLoad: true,
-  preconditions: ['expected_cursor'],
+  retryMayChange: ['expected_cursor'],
   textBody: 'content',
   example: { content: { text: 'I take the lexer.' }, expected_cursor: '$CURSOR' },
   input: z.strictObject({

@@ -127,4 +127,22 @@ throughEveryDoor((call, parley, transport) => {
       expect(await counts()).toEqual(before)
     })
   })
+
+  test('a retry of a prompt may wait otherwise than the first try: it gets what became of that one', async () => {
+    const { send } = await begin('send_prompt')
+    const { task_id } = await done(send({ wait_for_completion: true, timeout_ms: 0 }))
+    const before = await counts()
+    for (const other of [{ wait_for_completion: true, timeout_ms: 1, max_chars: 1_000 }, { wait_for_completion: true }, {}]) {
+      const answer = await done(send({ timeout_ms: 0, ...other }))
+      expect(answer.task_id).toBe(task_id)
+      expect(answer.completed).toBe('wait_for_completion' in other ? false : undefined)
+    }
+    expect(await counts()).toEqual(before)
+  })
+
+  if (transport === 'REST')
+    test('a retry of a runner that asks permission may wait for another time', async () => {
+      const { send } = await begin('ask_permission')
+      for (const timeout of [0, 0.01]) expect(await done(send({ timeout }))).toEqual({ waiting: true })
+    })
 })
