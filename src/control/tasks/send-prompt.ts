@@ -42,7 +42,7 @@ const DEFAULT_WAIT_MS = 30_000
 export const sendPrompt = op({
   name: 'send_prompt',
   summary:
-    "Give a session's agent something to do. It answers in the session's feed. With wait_for_completion you get the answer here; without it, ask get_task, or follow the session.",
+    "Give a session's agent something to do. With wait_for_completion you get the answer here; without it, get_task with timeout_ms waits for the end. The feed has the answer too, but no wait on it ends where a task fails or asks back.",
   route: toolRoute('send_prompt'),
   callers: [key, person],
   keyRow: ACTORS,
