@@ -48,6 +48,19 @@ test.each(routes.map((route) => [route.method, route.path, route] as const))('%s
   else expect(Object.keys(entry.requestBody.content['application/json'].schema.properties).toSorted()).toEqual(fields.toSorted())
 })
 
+test('what opens a call is a scheme that is described: a key where it has a seat or reads, and readers where persons may', () => {
+  const securityOf = (path: string, method: string) => described.paths[path][method].security
+  const named = Object.values<any>(described.paths).flatMap((methods) => Object.values<any>(methods).flatMap(({ security }) => security))
+  const schemes = new Set(named.flatMap((alternative) => Object.keys(alternative)))
+  expect([...schemes].filter((scheme) => !(scheme in described.components.securitySchemes))).toEqual([])
+  const inSession = [{ team: [] }, { person: [] }, { key: [] }]
+  expect(securityOf('/api/sessions/{session_id}/messages', 'post')).toEqual(inSession)
+  expect(securityOf('/api/sessions/{session_id}/work', 'post')).toEqual(inSession)
+  expect(securityOf('/api/sessions/{session_id}/wait', 'get')).toEqual([{ team: [] }, { key: [] }])
+  expect(securityOf('/api/history/open', 'post')).toEqual([{}, { person: [] }, { key: [] }])
+  expect(securityOf('/api/sessions/{session_id}/stream', 'get')).toEqual([{}, ...inSession])
+})
+
 const INVITING = ['create_invitation', 'list_invitations', 'revoke_invitation'] // for keys too
 
 test('what only people may do takes a person, and refuses teams', async () => {
@@ -137,7 +150,7 @@ test('a server with an access token says that every call needs it, or a signed-i
     const headers = { authorization: 'Bearer a-token-of-this-test' }
     const { paths }: any = await (await locked.send('/api/openapi.json', { headers })).json()
     expect(paths['/api/sessions'].post.security).toEqual([{ accessToken: [] }, { team: [], accessToken: [] }])
-    expect(paths['/api/sessions/{session_id}/messages'].post.security).toEqual([{ team: [], accessToken: [] }, { person: [] }])
+    expect(paths['/api/sessions/{session_id}/messages'].post.security).toEqual([{ team: [], accessToken: [] }, { person: [] }, { key: [] }])
   } finally {
     await locked.close()
   }

@@ -2,7 +2,7 @@
 import { asJson, CREDENTIAL, OTHERWISE, refusals, REPLAYED, SESSION_ID, type Described } from './openapi-parts.ts'
 
 // Readable like the pages: by anybody, unless the server has a token or password.
-const READABLE: Described['security'] = [{}, { team: [] }, { person: [] }]
+const READABLE: Described['security'] = [{}, { team: [] }, { person: [] }, { key: [] }]
 const INCLUDE_TRACE = {
   in: 'query',
   name: 'include_trace',

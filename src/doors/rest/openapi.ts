@@ -105,11 +105,13 @@ const idempotencyHeader = ({ idempotency_key: { description, ...schema } = {} }:
   schema,
 })
 
-// An operation that issues a team's token accepts one too: the same team then comes back.
+// An operation that issues a team's token accepts one too: the same team then comes back. A key comes in a team's place where it has a seat,
+// and with a person opens history, which is readable as the pages are. A reader's credential is the cookie that a person has.
 const securityOf = ({ callers, alsoCarries = [], peopleOnly, refusal }: ServedOp): Described['security'] => {
-  if (peopleOnly) return callers.flatMap(({ kind }) => (kind === 'team' ? [] : [{ [kind]: [] }]))
-  const schemes = [...callers, ...alsoCarries].map(({ kind }) => (kind === 'anyone' ? {} : { [kind]: [] }))
-  return refusal ? [...schemes, { person: [] }] : schemes
+  const takesTeam = !peopleOnly && callers.some(({ kind }) => kind === 'team')
+  const kinds: string[] = [...callers, ...alsoCarries].map(({ kind }) => kind).filter((kind) => kind !== 'team' || !peopleOnly)
+  const all = new Set([...kinds, ...(refusal ? ['person', 'key'] : takesTeam ? ['key'] : [])])
+  return [...all].flatMap((kind) => (kind === 'anyone' ? [{}] : kind in SECURITY_SCHEMES ? [{ [kind]: [] }] : []))
 }
 
 // Leaves out fields whose value is a variable of the shell ($NAME).
