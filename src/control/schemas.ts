@@ -74,6 +74,9 @@ export const holdups = {
   asks_permission: asksPermission.optional(),
 }
 
+// In lists texts are cut, and of what a task asked its JSON: get_task has them whole.
+const cut = { truncated: z.boolean().optional() }
+
 export const task = z.object({
   task_id: z.uuid(),
   session_id: z.uuid(),
@@ -88,12 +91,12 @@ export const task = z.object({
   created_at: time,
   started_at: time.nullable(),
   ended_at: time.nullable(),
-  answer: z.object({ message_id: z.uuid(), text: z.string(), truncated: z.boolean().optional() }).nullable(),
-  interrupted_by: interruptedBy.nullable(),
-  error: error.nullable(),
+  answer: z.object({ message_id: z.uuid(), text: z.string(), ...cut }).nullable(),
+  interrupted_by: interruptedBy.extend(cut).nullable(),
+  error: error.extend(cut).nullable(),
   usage: usage.nullable(),
   changes: changes.nullable(),
-  truncated: z.boolean().optional(),
+  ...cut,
 })
 
 export const agentStatus = z.enum(AGENT_STATUSES)

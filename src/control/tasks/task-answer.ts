@@ -31,16 +31,29 @@ export const taskAnswer = (task: Task, found?: Holdups): TaskAnswer => ({
 
 const LISTED_CHARACTERS = 200
 
-/** The task for a list, with the beginnings of its texts. */
+/** The task for a list, with the beginnings of its texts. Of what it asked, where that is longer, the JSON's beginning is a text. */
 export const taskInList = (task: Task, found?: Holdups): TaskAnswer => {
   const shown = taskAnswer(task, found)
-  const [prompt, answer] = [beginning(shown.prompt), shown.answer && beginning(shown.answer.text)]
+  const { answer, interrupted_by: asked, error } = shown
+  const { text: prompt, ...cut } = beginning(shown.prompt)
   return {
     ...shown,
-    prompt: prompt.text,
-    answer: shown.answer && { ...shown.answer, ...answer },
-    ...(prompt.truncated && { truncated: true }),
+    prompt,
+    answer: answer && { ...answer, ...beginning(answer.text) },
+    interrupted_by: asked && { ...asked, ...beginningOfInput(asked.input) },
+    error: error && { ...error, ...beginningOfMessage(error.message) },
+    ...cut,
   }
+}
+
+const beginningOfInput = (input: unknown) => {
+  const { text, truncated } = beginning(JSON.stringify(input))
+  return truncated && { input: text, truncated }
+}
+
+const beginningOfMessage = (message: string) => {
+  const { text, truncated } = beginning(message)
+  return truncated && { message: text, truncated }
 }
 
 const beginning = (text: string): { text: string; truncated?: true } => {

@@ -254,6 +254,29 @@ throughEveryDoor((call, parley) => {
       expect([whole.prompt, whole.answer.text, whole.truncated]).toEqual(['0'.repeat(250), 'b'.repeat(201), undefined])
     })
 
+    test('has the beginnings of a long plan and a long error too, and a short question as it is; get_task has all of them', async () => {
+      const [as, runner] = [await full(), await runnerAt(parley())]
+      const { session_id } = await opened(runner, as)
+      const given = [{ plan: `# Plan\n${'é😀 '.repeat(3_000)}` }, { questions: ['Which?'] }]
+      for (const [n, input] of given.entries()) {
+        await done(call('control.send_prompt', { session_id, prompt: 'Go.' }, as))
+        const ends = { status: 'interrupted', interrupted_by: `asks ${n}` }
+        await runner.work('', [{ key: `asks ${n}`, ...called(n === 0 ? 'ExitPlanMode' : 'AskUserQuestion', input) }], ends)
+      }
+      await done(call('control.send_prompt', { session_id, prompt: 'Go.' }, as))
+      const error = { code: 'agent_failed', message: 'x'.repeat(5_000) }
+      await runner.work('', [], { status: 'failed', error })
+      const [failed, asked, planned] = (await done(call('control.list_tasks', { session_id }, as))).tasks
+      expect(failed.error).toEqual({ ...error, message: 'x'.repeat(200), truncated: true })
+      expect(asked.interrupted_by).toEqual({ message_id: expect.any(String), tool_name: 'AskUserQuestion', input: given[1] })
+      const begins = [...JSON.stringify(given[0])].slice(0, 200).join('')
+      expect(planned.interrupted_by).toMatchObject({ tool_name: 'ExitPlanMode', input: begins, truncated: true })
+      const wholeOf = async ({ task_id }: any) => (await done(call('control.get_task', { task_id }, as))).task
+      expect([(await wholeOf(failed)).error, (await wholeOf(planned)).interrupted_by.input]).toEqual([error, given[0]])
+      const { session } = await done(call('control.get_session', { session_id }, as))
+      expect(session.tasks).toEqual([failed, asked, planned])
+    })
+
     test.each([
       [{ status: 'done' }, 'status'],
       [{ limit: 500 }, 'limit'],
