@@ -43,6 +43,8 @@ export const plainName = (max: number) =>
     .transform((name) => name.trim())
 
 export const maxChars = z.int().min(1_000).max(200_000).default(8_000).describe('Longest answer you want, in characters.')
+/** Of a task: it cuts `messages` alone. */
+export const maxMessageChars = maxChars.describe('Longest `messages` you want, in characters; `answer` is whole in any case.')
 export const timeoutMs = z.int().min(0).max(300_000)
 export const CLIENTS_GIVE_UP = 'Many clients give up after 60 s: at most 50,000 there, then get_task.'
 export const listLimit = z.int().min(1).max(200).default(20)

@@ -5,7 +5,7 @@ import { key, person } from '../../operations/callers.ts'
 import { messagesAfter } from '../messages/readable.ts'
 import { readHoldups } from '../holdups.ts'
 import { reachedTask } from '../reach.ts'
-import { CLIENTS_GIVE_UP, maxChars, op, task, taskId, timeoutMs, toolRoute } from '../schemas.ts'
+import { CLIENTS_GIVE_UP, maxMessageChars, op, task, taskId, timeoutMs, toolRoute } from '../schemas.ts'
 import { taskAtItsEnd } from './awaited-task.ts'
 import { taskAnswer } from './task-answer.ts'
 import { readableMessage } from '../messages/shape.ts'
@@ -25,7 +25,7 @@ export const getTask = op({
   input: z.strictObject({
     task_id: taskId,
     timeout_ms: timeoutMs.default(0).describe(`Milliseconds to wait for its end. ${CLIENTS_GIVE_UP}`),
-    max_chars: maxChars,
+    max_chars: maxMessageChars,
   }),
   output: z.object({ task, messages: z.array(readableMessage), has_more: z.boolean() }),
   refuses: ['not_found', 'forbidden'],

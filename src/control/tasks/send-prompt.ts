@@ -16,7 +16,7 @@ import {
   error,
   holdups,
   interruptedBy,
-  maxChars,
+  maxMessageChars,
   namedSessionId,
   op,
   permissionMode,
@@ -69,7 +69,7 @@ export const sendPrompt = op({
     to: nameOrHandle.optional().describe('In a session without an agent: the handle or name of the team you ask.'),
     wait_for_completion: z.boolean().default(false),
     timeout_ms: timeoutMs.default(DEFAULT_WAIT_MS).describe(`Milliseconds to wait. ${CLIENTS_GIVE_UP}`),
-    max_chars: maxChars,
+    max_chars: maxMessageChars,
   }),
   output: z.object({
     started: z.literal(true),

@@ -131,6 +131,7 @@ throughEveryDoor((call, parley) => {
       const { task_id } = await runner.work(long, [said(long)])
       const task = await done(call('control.get_task', { task_id, max_chars: 1_000 }, as))
       expect([task.messages.map(({ type }: any) => type), task.has_more]).toEqual([['chat'], false])
+      expect(task.task.answer.text).toBe(long)
     })
 
     test('an answer that says something else than the trace is shown beside it', async () => {
