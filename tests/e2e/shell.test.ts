@@ -158,12 +158,13 @@ describe('the shell of the guide', () => {
     end()
   }, 180_000)
 
-  test('its loop outlives a server that is killed and started again', async () => {
+  const outlives = (awayMs: number) => async () => {
     const { id, alex, shell, say, end } = await begin()
     await say('before')
     const looping = sh(snippet('sh', 'while page='), shell)
     await new Promise((resolve) => setTimeout(resolve, 300))
     await server.kill()
+    await new Promise((resolve) => setTimeout(resolve, awayMs))
     await server.restart()
     await say('after')
     await post(`/${id}/conclude`, alex, { summary_section: 'done' })
@@ -172,7 +173,39 @@ describe('the shell of the guide', () => {
     const messages = out.split('\n').flatMap((line) => (line === '' ? [] : JSON.parse(line).messages))
     expect(messages.map(({ content, event }) => content?.text ?? event)).toEqual(['before', 'after', 'session_concluded'])
     end()
-  }, 180_000)
+  }
+  test('its loop outlives a server that is killed and started again', outlives(0), 180_000)
+  test.skipIf(!FULL)('its loop outlives a server that is away for most of a minute', outlives(45_000), 180_000)
+
+  test.skipIf(!FULL)(
+    'its loop keeps its place where a proxy answers for a server that is away',
+    async () => {
+      const { alex, id, shell, say, end } = await begin()
+      let away = true
+      const proxy = Bun.serve({
+        port: 0,
+        fetch({ url, headers }) {
+          if (away) return ((away = false), new Response('<html>\nBad gateway\n</html>\n', { status: 502 }))
+          const { pathname, search } = new URL(url)
+          return fetch(`${server.url}${pathname}${search}`, { headers: { 'x-team-id': headers.get('x-team-id')! } })
+        },
+      })
+      await say('before')
+      const looping = sh(snippet('sh', 'while page='), { ...shell, BASE: `http://127.0.0.1:${proxy.port}` })
+      await new Promise((resolve) => setTimeout(resolve, 7_000))
+      await post(`/${id}/conclude`, alex, { summary_section: 'done' })
+      const { out, err } = await looping
+      expect(err).toBe('')
+      const pages = out.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line).messages] : []))
+      expect(pages.map((messages) => messages.map(({ content, event }: any) => content?.text ?? event))).toEqual([
+        ['before'],
+        ['session_concluded'],
+      ])
+      await proxy.stop(true)
+      end()
+    },
+    180_000,
+  )
 
   test('who was given an id joins with its lines, and follows with its loop', async () => {
     const { id, shell, say, end } = await begin()
