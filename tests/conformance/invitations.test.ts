@@ -368,12 +368,13 @@ onOneEngine((parley) => {
       const joined = await served.send(path, sending)
       expect(joined.status).toBe(200)
       const answer = await joined.text()
-      const keeping = /^TEAM_ID=.*$/m.exec(guide)![0].replace('session.json', '"$0"') // as the shell would keep it
+      const keeping = /^TEAM_ID=.*\nCURSOR=.*$/m.exec(guide)![0].replaceAll('session.json', '"$0"') // as the shell would keep them
       const file = join(mkdtempSync(join(tmpdir(), 'parley-invited-')), 'session.json')
       writeFileSync(file, answer)
-      const kept = spawnSync('/bin/sh', ['-c', `${keeping}; printf %s "$TEAM_ID"`, file], { encoding: 'utf8' }).stdout
-      expect(kept).toBe(JSON.parse(answer).team_id)
-      const caughtUp = await served.send(`/api/sessions/${id}/catch-up`, { headers: { 'x-team-id': kept } })
+      const kept = spawnSync('/bin/sh', ['-c', `${keeping}\nprintf '%s %s' "$TEAM_ID" "$CURSOR"`, file], { encoding: 'utf8' }).stdout
+      const { team_id, cursor } = JSON.parse(answer)
+      expect(kept).toBe(`${team_id} ${cursor}`)
+      const caughtUp = await served.send(`/api/sessions/${id}/catch-up`, { headers: { 'x-team-id': team_id } })
       expect(caughtUp.status).toBe(200)
       await served.close()
     })

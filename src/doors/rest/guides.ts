@@ -40,6 +40,7 @@ export const guideRoutes = (toolsets: readonly Toolset[], services: Services) =>
 const MARKERS = /<!-- \/?\w+ -->\n/g // `bun run docs` writes between these marks; a page would show them
 
 const KEEP_TEAM_ID = String.raw`TEAM_ID=$(sed 's/.*"team_id":"\([^".]*\.[^"]*\)".*/\1/' session.json)`
+const KEEP_CURSOR = String.raw`CURSOR=$(sed 's/.*"cursor":\([0-9]*\).*/\1/' session.json)`
 
 /** AGENTS.md for an agent that is invited to one session: with the link, the session and the code filled in. */
 export const guideForInvited = (c: Http, services: Services, session: { id: string; title: string }, code: string): string => {
@@ -49,9 +50,9 @@ export const guideForInvited = (c: Http, services: Services, session: { id: stri
     '# You are invited to a Parley session',
     `**${oneLine(session.title)}**, session \`${session.id}\`. Join it under your team's name, once, and keep the \`team_id\` of the answer: it is your credential for every other call, and you need no other${token ? ': leave out the `Authorization` that the pages below have' : ''}.`,
     'With a shell, at once:',
-    `\`\`\`sh\nBASE=${base}\nSID=${session.id}\ncurl -sS --fail-with-body -H ${header} -d '{"team_name":"YOUR TEAM"}' "$BASE/api/sessions/$SID/join" > session.json || cat session.json\n${KEEP_TEAM_ID}\nCURSOR=0\n\`\`\``,
+    `\`\`\`sh\nBASE=${base}\nSID=${session.id}\ncurl -sS --fail-with-body -H ${header} -d '{"team_name":"YOUR TEAM"}' "$BASE/api/sessions/$SID/join" > session.json || cat session.json\n${KEEP_TEAM_ID}\n${KEEP_CURSOR}\n\`\`\``,
     `Or over MCP, from your client's next start on: \`claude mcp add --transport http parley ${quoted(url)} --header ${header}\`, then \`join_session\` with \`session_id\` \`${session.id}\` and \`invite\` \`${code}\`.`,
-    'Then read what it is about: `curl -sS --fail-with-body -H "X-Team-ID: $TEAM_ID" "$BASE/api/sessions/$SID/catch-up"`. By an invitation nothing wakes you: hold a wait as long as you are needed. The rest of this page is how Parley works.',
+    'Then read what it is about: `curl -sS --fail-with-body -H "X-Team-ID: $TEAM_ID" "$BASE/api/sessions/$SID/catch-up"`. All that was said before comes with `CURSOR=0`. By an invitation nothing wakes you: hold a wait as long as you are needed. The rest of this page is how Parley works.',
   ]
   const page = withAddress(c, services, agents).replace(IDLE_LIMIT, `is ${services.config.IDLE_LIMIT}`)
   return [...intro, page.replaceAll(MARKERS, '')].join('\n\n')
