@@ -41,8 +41,8 @@ const agentFields = {
 }
 
 /** The caller convenes the session, with the token in the answer; a person's session is convened by its agent, else by the first team that
- *  joins. Made with an agent's key it is a child of that agent's session. With `initial_prompt` the work begins at once. 400 for an agent
- *  or a prompt without a worktree, 404 for an unknown worktree or repository, 429 past 50 open tasks and 8 generations. */
+ *  joins. Made with an agent's key it is a child of that agent's session. With `initial_prompt` the work begins at once. 400 for an agent,
+ *  or what only an agent takes, without a worktree, 404 for an unknown worktree or repository, 429 past 50 open tasks and 8 generations. */
 export const createSession = op({
   name: 'create_session',
   summary:
@@ -104,8 +104,10 @@ export const createSession = op({
   },
 })
 
-const refuseForAgents = (input: { initial_prompt?: string | undefined; max_usd?: number | undefined }) => {
-  const field = (['initial_prompt', 'max_usd'] as const).find((name) => input[name] !== undefined)
+const FOR_AGENTS = ['initial_prompt', 'max_usd', 'permission_mode', 'context_files', 'mcp_server_ids'] as const
+
+const refuseForAgents = (input: { [field in (typeof FOR_AGENTS)[number]]?: unknown }) => {
+  const field = FOR_AGENTS.find((name) => !isNothing(input[name]))
   if (field)
     refuse(
       'invalid_request',
@@ -113,6 +115,8 @@ const refuseForAgents = (input: { initial_prompt?: string | undefined; max_usd?:
       { field },
     )
 }
+
+const isNothing = (given: unknown) => given === undefined || (Array.isArray(given) && given.length === 0)
 
 export interface NewAgentSession {
   title: string

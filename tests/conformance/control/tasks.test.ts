@@ -636,10 +636,23 @@ onEveryEngine(
       expect(summary).toContain('the money of a session above this one is used up')
     })
 
-    test('a limit where there is no agent is refused, and where an agent tells no costs the page says so', async () => {
+    test('what only an agent takes is refused by its name where there is no worktree for one, unless it is nothing', async () => {
+      const call = control(await fullKey())
+      for (const [field, value] of Object.entries({
+        initial_prompt: 'Go.',
+        max_usd: 5,
+        permission_mode: 'plan',
+        context_files: ['docs/plan.md'],
+        mcp_server_ids: ['tracker'],
+      })) {
+        const { message, details } = await refused(call('create_session', { title: 'A', [field]: value }), 'invalid_request')
+        expect([details, message]).toEqual([{ field }, expect.stringContaining(`${field} is for an agent`)])
+      }
+      await done(call('create_session', { title: 'A', context_files: [], mcp_server_ids: [] }))
+    })
+
+    test('where an agent tells no costs the page says so', async () => {
       const { runner, call, session_id } = await scene()
-      const { details } = await refused(call('create_session', { title: 'A', max_usd: 5 }), 'invalid_request')
-      expect(details).toEqual({ field: 'max_usd' })
       const costsMissing = async () => (await watchedAgents(parley().database, [session_id]))[0]!.costs_missing
       for (const [cost_usd, is] of [
         [0.1, false],
