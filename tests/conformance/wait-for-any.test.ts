@@ -79,6 +79,18 @@ throughBothDoors((call, parley, transport) => {
       expect((await ask()).results.map(({ error }: any) => error?.code)).toEqual(['unauthorized', 'unauthorized'])
     })
 
+    test('takes an entry without a team_id as the team of the header, in its session alone', async () => {
+      const [one, other] = (await rooms(2)) as [Room, Room]
+      await say(one.alex, 'here')
+      const as = transport === 'REST' ? { team: one.bea.token } : { headers: { 'x-team-id': one.bea.token } }
+      const ask = (waits: object[]) => call('wait_for_any', { waits, timeout: 0 }, as)
+      const without = { session_id: one.id, since_cursor: 1 }
+      const { results } = await done(ask([without, { session_id: other.id }, { ...without, team_id: 'garbage' }]))
+      expect(results[0]).toMatchObject({ session_id: one.id, messages: [{ content: { text: 'here' } }] })
+      expect(results.map(({ error }: any) => error?.code)).toEqual([undefined, 'unauthorized', 'unauthorized'])
+      expect((await refused(ask([without, entry(one)]), 'invalid_request')).details.field).toBe('waits.1')
+    })
+
     test('answers without results when the time is up', async () => {
       const [one, two] = (await rooms(2)) as [Room, Room]
       expect(await done(any([entry(one), entry(two)], 0.05))).toEqual({ results: [] })

@@ -7,6 +7,7 @@ import { Refusal, refuse, unauthorized } from '../../core/errors.ts'
 import { isUuid, parseToken, type Token } from '../../core/ids.ts'
 import type { Services } from '../../process/services.ts'
 import { PAGE_BYTES, type Page } from '../../stores/events.ts'
+import type { Member } from '../../stores/members.ts'
 import { cursor, event, includeTrace, LEAST_CHARS, maxChars, op, sessionId, version } from '../schemas.ts'
 import { TeamWait } from './team-wait.ts'
 import { memberBySeat, team } from '../team-caller.ts'
@@ -83,18 +84,20 @@ const credential = z
 
 const waitEntry = z.strictObject({
   session_id: sessionId,
-  team_id: credential.optional().describe('Your credential there. A key that has a seat there needs none.'),
+  team_id: credential.optional().describe('Your credential there. Not needed where X-Team-ID is it, or your key has a seat.'),
   since_cursor: cursor.optional().describe('The last next_cursor from there.'),
   only,
 })
+
+type WaitEntry = z.output<typeof waitEntry>
 
 const result = z.union([
   z.object({ session_id: z.string(), ...page.shape }),
   z.object({ session_id: z.string(), error: z.object({ code: z.string(), message: z.string(), details: z.looseObject({}) }) }),
 ])
 
-/** Up to 32 sessions in one wait. Each entry has its own credential, or is of a key's seat, so the call itself needs none; a refused entry answers with its error,
- *  and the same session and team twice is 400. All messages together take at most 1 MiB, shared by the sessions that moved (`has_more` where
+/** Up to 32 sessions in one wait. Each entry has its own credential, or is of the header's team or of a key's seat, so the call itself needs
+ *  none; a refused entry answers with its error, and the same session and team twice is 400. All messages together take at most 1 MiB, shared by the sessions that moved (`has_more` where
  *  that is not all): one message of each always fits. `max_chars` is shared evenly, at least 1,000 for each. */
 export const waitForAny = op({
   name: 'wait_for_any',
@@ -105,10 +108,7 @@ export const waitForAny = op({
   effect: 'read',
   searchHint: 'follow several sessions at once',
   held: true,
-  letsIn: async (services, _, { waits }) =>
-    (await Promise.all(waits.map(({ session_id, team_id }) => memberOf(services, session_id, team_id?.())))).some(
-      (member) => member?.invited,
-    ),
+  letsIn: async (services, call, { waits }) => (await Promise.all(waits.map((entry) => memberOf(services, call, entry)))).some((member) => member?.invited),
   example: { waits: [{ session_id: '$SID', team_id: '$TEAM_ID', since_cursor: '$CURSOR' }] },
   input: z.strictObject({
     waits: z.array(waitEntry).min(1).max(SESSIONS_AT_ONCE),
@@ -118,7 +118,7 @@ export const waitForAny = op({
   output: z.object({ results: z.array(result) }),
   refuses: ['unavailable'],
   async run({ services, call }, { waits, timeout, max_chars }) {
-    refuseDoubles(waits)
+    refuseDoubles(call, waits)
     const entries = await Promise.all(waits.map((entry) => begin(services, call, entry, timeout * 1000)))
     try {
       await Promise.all(entries.map((entry) => advance(entry, (wait) => wait.read())))
@@ -136,8 +136,11 @@ export const waitForAny = op({
 })
 
 // The same session and team twice would be answered twice; and of two cursors one is a mistake, which would deliver again what was read.
-const refuseDoubles = (waits: z.output<typeof waitEntry>[]) => {
-  const names = waits.map(({ session_id, team_id }) => `${session_id} ${team_id?.()?.handle}.${team_id?.()?.secret}`)
+const refuseDoubles = (call: Context['call'], waits: WaitEntry[]) => {
+  const names = waits.map((entry) => {
+    const { handle, secret } = tokenOf(call, entry) ?? {}
+    return `${entry.session_id} ${handle}.${secret}`
+  })
   const again = names.findIndex((name, i) => names.indexOf(name) < i)
   if (again < 0) return
   const [field, first] = [`waits.${again}`, `waits.${names.indexOf(names[again]!)}`]
@@ -164,23 +167,24 @@ interface Entry {
 const LACKS_TOKEN =
   'Not authenticated. This team joined with the access token of this server: send that too, as Authorization: Bearer <token>.'
 
-const memberOf = async (services: Services, sessionId: string, token: Token | undefined) => token && services.memberOf(sessionId, token)
+const tokenOf = ({ token = '' }: Context['call'], { team_id }: WaitEntry): Token | undefined => (team_id ? team_id() : parseToken(token))
+
+// Of the team_id of an entry, else of the header's, which is good in its own session alone, else of the key's seat.
+const memberOf = async (services: Services, call: Context['call'], entry: WaitEntry): Promise<Member | undefined> => {
+  const { session_id, since_cursor = 0, team_id } = entry
+  const token = tokenOf(call, entry)
+  const member = token && (services.cachedMember(session_id, token, since_cursor) ?? (await services.memberOf(session_id, token)))
+  return member ?? (team_id ? undefined : memberBySeat(services, call.key, session_id))
+}
 
 // Subscribes before the first read of the session, as `perform` does for a single wait.
-const begin = async (
-  services: Services,
-  { key, refuseTokenless }: Context['call'],
-  { session_id, team_id, since_cursor, only }: z.output<typeof waitEntry>,
-  timeoutMs: number,
-): Promise<Entry> => {
+const begin = async (services: Services, call: Context['call'], given: WaitEntry, timeoutMs: number): Promise<Entry> => {
+  const { session_id, since_cursor, only } = given
   const waiter = isUuid(session_id) ? services.waiters.subscribe(session_id) : undefined
   try {
-    const token = team_id?.()
-    const member = team_id
-      ? token && (services.cachedMember(session_id, token, since_cursor ?? 0) ?? (await services.memberOf(session_id, token)))
-      : await memberBySeat(services, key, session_id)
+    const member = await memberOf(services, call, given)
     if (!member || member.left) return unauthorized()
-    if (refuseTokenless && !member.invited) return refuse('unauthorized', LACKS_TOKEN)
+    if (call.refuseTokenless && !member.invited) return refuse('unauthorized', LACKS_TOKEN)
     return { session_id, wait: new TeamWait(services, member, { since: since_cursor, timeoutMs, only }, waiter) }
   } catch (failure) {
     waiter?.unsubscribe()
