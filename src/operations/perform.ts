@@ -18,6 +18,7 @@ import type { Services } from '../process/services.ts'
 import { isAway, isFull, isUndone } from '../../db/errors.ts'
 import { findAnswer } from '../stores/idempotency.ts'
 import { write } from './transaction.ts'
+import { withoutNulls } from './without-nulls.ts'
 
 /** Calls an operation. First what needs no look at the call: this server's hosts are known and the key opens the operation (403), the access
  *  token is there (401; where that depends on the team, once it is known). Then, in one order: a credential is there (401), the shape is right
@@ -70,7 +71,7 @@ const ENDED: ErrorBody = {
 }
 
 const attempt = async (operation: AnyOp, services: Services, given: Call, sent: unknown): Promise<Outcome> => {
-  const raw = withoutNulls(operation, withTokenTrimmed(sent) ?? {})
+  const raw = withoutNulls(operation.input, withTokenTrimmed(sent) ?? {})
   const fields = (typeof raw === 'object' && raw !== null ? raw : {}) as Record<string, unknown>
   // A call that lacks the access token and brings no team's token is refused before anything is said of its arguments.
   if (given.refuseTokenless && !operation.letsIn && !isToken(fields.team_id ?? given.token)) given.refuseTokenless()
@@ -158,13 +159,6 @@ const withCarried = (call: Call, { team_id: token, invite }: Record<string, unkn
 const parsed = (operation: AnyOp, raw: unknown): Record<string, any> => {
   const result = operation.input.safeParse(raw, { error: validationMessage })
   return result.success ? result.data : invalid(result.error)
-}
-
-// Many clients send null for an argument that they leave out. A null stays where the argument takes one, as `branch` does for none.
-const withoutNulls = ({ input: { shape } }: AnyOp, raw: unknown): unknown => {
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw) || !Object.values(raw).includes(null)) return raw
-  const means = (name: string) => Object.hasOwn(shape, name) && shape[name].safeParse(null).success
-  return Object.fromEntries(Object.entries(raw).filter(([name, value]) => value !== null || means(name)))
 }
 
 const ISSUES_NAMED = 5 // in the message

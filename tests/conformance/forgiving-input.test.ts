@@ -2,9 +2,9 @@
 // cannot be is refused with words that say what to send instead.
 import { expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { done, onOneEngine, refused, room, throughBothDoors, viaRest } from '../support/parley.ts'
+import { cookieOf, done, onOneEngine, refused, room, throughBothDoors, viaRest } from '../support/parley.ts'
 
-throughBothDoors((call, _, transport) => {
+throughBothDoors((call, parley, transport) => {
   test('an argument that is null is one that was left out', async () => {
     const { id, alex } = await room(call)
     const { cursor } = await done(alex('post_message', { content: 'hello', to: null, reply_to: null, idempotency_key: null }))
@@ -17,6 +17,25 @@ throughBothDoors((call, _, transport) => {
     expect(
       (await done(call('create_session', { title: 'S', description: '', creator_team_name: 'A', resume_from: null }))).session_id,
     ).not.toBe(id)
+  })
+
+  test('so it is within objects and lists of them, save where a null means something', async () => {
+    const { id, alex } = await room(call)
+    const planned = { title: 'Write docs', description: null, priority: null, depends_on: null, paths: null, owner: null }
+    expect((await done(alex('plan_work', { items: [planned] }))).items[0].title).toBe('Write docs')
+    const waits = [{ session_id: id, team_id: alex.token, since_cursor: 0, only: null }]
+    expect((await done(call('wait_for_any', { waits, timeout: 0 }))).results[0].error).toBeUndefined()
+    await done(call('records.get_decisions', { team_id: alex.token, date_range: { from: '2026-01-01T00:00:00Z', to: null } }))
+    const { message } = await refused(alex('plan_work', { items: [{ title: null }] }), 'invalid_request')
+    expect(message).toBe('items.0.title: is required (text)')
+    if (transport === 'MCP') return
+    const { id: proposal_id } = await done(
+      call('records.propose_action_item', { team_id: alex.token, title: 'Write docs', description: 'All of them.' }),
+    )
+    const person = await cookieOf(parley(), { role: 'person', name: 'Robin' })
+    const edits = { description: null }
+    const { record } = await done(call('records.resolve_approval', { proposal_id, action: 'approve', edits }, { person }))
+    expect(record.description).toBe('')
   })
 
   test('one addressee need not stand in a list', async () => {
