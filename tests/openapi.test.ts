@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { STATUS } from '../src/core/errors.ts'
+import { bearer, keyOf } from './support/keys.ts'
 import { done, operations, refused, room, startParley, viaRest, type Parley } from './support/parley.ts'
 import { dataFile } from './support/transcripts.ts'
 import { isOpen } from '../src/operations/operation.ts'
@@ -166,6 +167,8 @@ test('what stands on an event is described, save what is a system event’s own'
   const { id, alex } = await room(viaRest(parley))
   const { message_id } = await done(alex('post_message', { content: 'x'.repeat(5_000), to: "Bea's Team", expects_reply: true }))
   await done(alex('post_message', { content: 'yes', reply_to: message_id }))
+  const prompt = { session_id: id, prompt: 'Is it ready?', to: "Bea's Team" }
+  await done(viaRest(parley)('control.send_prompt', prompt, { headers: bearer(await keyOf(parley, 'full')) }))
   const cut = (await done(alex('get_history', { max_chars: 1_000, message_id }))).messages
   const { messages } = await done(alex('get_history', { session_id: id }))
   const body = readFileSync(dataFile('claude-code.jsonl'))
@@ -173,8 +176,18 @@ test('what stands on an event is described, save what is a system event’s own'
   const trace = await (await parley.send(`/sessions/${session_id}/feed.jsonl?include_trace=true`)).text()
   const imported = trace.split('\n').flatMap((line) => (line ? [JSON.parse(line)] : []))
   const fields = new Set([...cut, ...messages, ...imported].filter(({ type }) => type !== 'system').flatMap(Object.keys))
-  expect([...fields]).toEqual(expect.arrayContaining(['truncated', 'tool_name', 'model', 'reply_to', 'expects_reply', 'delivered_to']))
+  expect([...fields]).toEqual(expect.arrayContaining(['truncated', 'tool_name', 'model', 'reply_to', 'expects_reply', 'delivered_to', 'prompted_by']))
   expect(Object.keys(described.components.schemas.Event.properties)).toEqual(expect.arrayContaining([...fields]))
+})
+
+test('what is refused of a message and of edits is described: unknown fields, too many addressees, a priority that is none', () => {
+  const bodyOf = (path: string) => described.paths[path].post.requestBody.content['application/json'].schema.properties
+  const { content, to } = bodyOf('/api/sessions/{session_id}/messages')
+  expect([content.additionalProperties, to.maxItems]).toEqual([false, 32])
+  const { title, priority, due_date } = bodyOf('/api/approvals/{proposal_id}').edits.properties
+  expect(title.anyOf).toEqual([{ type: 'string', minLength: 5, maxLength: 200 }, { type: 'null' }])
+  expect(priority.anyOf[0].enum).toEqual(['high', 'medium', 'low'])
+  expect(due_date.anyOf[0].format).toBe('date-time')
 })
 
 test('operation ids are unique', () => {

@@ -72,7 +72,7 @@ export const messageContent = z
   .union([z.strictObject({ text: messageText }), messageText.transform((text) => ({ text }))], {
     error: ({ input }) => (typeof input === 'string' && input !== '' ? TOO_LONG : 'must be { "text": "…" } with 1 character to 32 KiB'),
   })
-  .meta({ type: 'object', properties: { text: { type: 'string' } }, required: ['text'] })
+  .meta({ type: 'object', properties: { text: { type: 'string', minLength: 1 } }, required: ['text'], additionalProperties: false })
 
 export const includeTrace = z
   .boolean()

@@ -45,6 +45,15 @@ throughBothDoors((call, parley, transport) => {
     expect(messages.at(-1).to).toEqual([bea.handle])
   })
 
+  test('an empty list of addressees is nobody, and a question needs somebody', async () => {
+    const { alex, bea } = await room(call)
+    await done(alex('post_message', { content: 'for all', to: [] }))
+    const { messages } = await done(bea('wait_for_messages', { since_cursor: 1, timeout: 0 }))
+    expect(messages.at(-1)).not.toHaveProperty('to')
+    const { details } = await refused(alex('post_message', { content: 'Who?', to: [], expects_reply: true }), 'invalid_request')
+    expect(details.field).toBe('expects_reply')
+  })
+
   test('a team_id may have blanks around it, as the line of a file has', async () => {
     const { alex, id } = await room(call)
     for (const team_id of [`${alex.token}\n`, `  ${alex.token}\r\n`]) {

@@ -76,6 +76,16 @@ export const SCHEMAS = {
       to_people: { type: 'array', items: { type: 'string' }, description: 'the names of the people' },
       expects_reply: { type: 'boolean', description: 'a question to those in to and to_people' },
       task_id: { type: 'string' },
+      prompted_by: {
+        type: 'object',
+        required: ['kind', 'name', 'session_id'],
+        properties: {
+          kind: { type: 'string', description: 'person, key or agent' },
+          name: { type: 'string' },
+          session_id: { type: ['string', 'null'], description: "an agent's own session" },
+        },
+        description: 'who gave the prompt that a user_input is',
+      },
       tool_name: { type: 'string' },
       model: { type: 'string' },
       at: { type: 'string', format: 'date-time' },

@@ -52,16 +52,10 @@ export const EDITS = {
 export type ActionEdits = z.output<typeof EDITS.action>
 export type DecisionEdits = z.output<typeof EDITS.decision>
 
-const either = z.string().nullable().optional()
-
-/** The edits of either type, before it is known which it is. */
+/** The edits of either type, before it is known which it is, and so what cannot be emptied. */
 export const anyEdits = z.strictObject({
-  title: either,
-  description: either,
-  owner_id: either,
-  owner_name: either,
-  due_date: either,
-  priority: either,
-  rationale: either,
-  decided_by_id: either,
+  ...EDITS.action.shape,
+  ...EDITS.decision.shape,
+  title: emptied(title),
+  description: emptied(text(0, 2_000)),
 })

@@ -9,11 +9,15 @@ import { peopleHere } from '../../stores/questions.ts'
 import { nameOrHandle } from '../schemas.ts'
 import { teamByWord } from '../team-by-word.ts'
 
+const MOST = 32
+const orNobody = (words: string[]) => (words.length > 0 ? words : undefined)
+
+/** A list of handles and names, or one of them; an empty list addresses nobody, as none does. */
 export const addressees = z
-  .union([z.array(nameOrHandle).min(1).max(32), nameOrHandle.transform((one) => [one])], {
-    error: 'must be a list of 1 to 32 handles or names',
+  .union([z.array(nameOrHandle).max(MOST).transform(orNobody), nameOrHandle.transform((one) => [one])], {
+    error: `must be a list of at most ${MOST} handles or names`,
   })
-  .meta({ type: 'array', items: { type: 'string' } })
+  .meta({ type: 'array', items: { type: 'string' }, maxItems: MOST })
 
 export interface Addressees {
   /** The handles of teams. */
