@@ -26,13 +26,16 @@ export const writableSession = ({ session }: Context): Session => stillOpen(sess
 
 export const stillOpen = (session: Session): Session => (takesWrites(session) ? session : refuseClosed(session))
 
+// Control's create_session, which a caller at /mcp/control has alone, takes no resume_from.
+const RESUMING = 'create_session of rooms (at /mcp) with resume_from'
+
 /** Refuses an archived session, and one that was purged. For writes that a concluded session still takes. */
 export const refuseArchived = ({ id, archivedAt, purgedAt }: Pick<Session, 'id' | 'archivedAt' | 'purgedAt'>): void => {
   if (purgedAt !== null) refuseUnknownSession(id)
   if (archivedAt !== null)
     refuse(
       'session_closed',
-      'This session is archived and accepts no changes. A signed-in person can bring it back, or a program with a full key: manage_session with action: start. To go on without it, create_session with resume_from.',
+      `This session is archived and accepts no changes. A signed-in person can bring it back, or a program with a full key: manage_session with action: start. To go on without it, call ${RESUMING}.`,
       { archived: true },
     )
 }
@@ -45,7 +48,7 @@ export const refuseClosed = (session: Session): never => {
 const refuseConcluded = (): never =>
   refuse(
     'session_closed',
-    'This session is concluded and accepts no more changes. You can still read it; to continue, call create_session with resume_from.',
+    `This session is concluded and accepts no more changes. You can still read it; to continue, call ${RESUMING}.`,
   )
 
 /** Refuses a cursor past the end of the log. `field`: the argument that had it; `last`: the last sequence. */

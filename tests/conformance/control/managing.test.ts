@@ -255,7 +255,7 @@ throughEveryDoor((call, parley) => {
       const { id, update, made, as } = await working()
       await done(call('conclude_session', { session_id: id, summary_section: 'Done.' }, { ...as, team: made.team_id }))
       for (const input of [{ title: 'Another' }, { status: 'completed' }, { permission_mode: 'plan' }])
-        await refused(update(input), 'session_closed')
+        expect((await refused(update(input), 'session_closed')).message).toContain('create_session of rooms (at /mcp) with resume_from')
     })
 
     test('sent again with the same key, it is applied once', async () => {
@@ -360,7 +360,8 @@ throughEveryDoor((call, parley) => {
         const { message } = await refused(call(name, { session_id: id, ...input }, team), 'session_closed')
         expect([name, message]).toEqual([name, expect.stringContaining('archived')])
       }
-      await refused(call('control.send_prompt', { session_id: id, prompt: 'Three.' }, as), 'session_closed')
+      const late = await refused(call('control.send_prompt', { session_id: id, prompt: 'Three.' }, as), 'session_closed')
+      expect(late.message).toContain('create_session of rooms (at /mcp) with resume_from')
       const cookie = await cookieOf(parley(), { name: 'Robin', role: 'person' })
       for (const [path, text] of [
         ['messages', 'text'],
