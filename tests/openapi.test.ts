@@ -176,7 +176,9 @@ test('what stands on an event is described, save what is a system event’s own'
   const trace = await (await parley.send(`/sessions/${session_id}/feed.jsonl?include_trace=true`)).text()
   const imported = trace.split('\n').flatMap((line) => (line ? [JSON.parse(line)] : []))
   const fields = new Set([...cut, ...messages, ...imported].filter(({ type }) => type !== 'system').flatMap(Object.keys))
-  expect([...fields]).toEqual(expect.arrayContaining(['truncated', 'tool_name', 'model', 'reply_to', 'expects_reply', 'delivered_to', 'prompted_by']))
+  expect([...fields]).toEqual(
+    expect.arrayContaining(['truncated', 'tool_name', 'model', 'reply_to', 'expects_reply', 'delivered_to', 'prompted_by']),
+  )
   expect(Object.keys(described.components.schemas.Event.properties)).toEqual(expect.arrayContaining([...fields]))
 })
 

@@ -1,13 +1,13 @@
 // A claim whose lease is over reads as open at once. Here that is written down and the session is told, by whichever instance comes first.
 import { z } from 'zod'
-import type { Job } from '../core/runtime/job.ts'
+import { wasAway, type Job } from '../core/runtime/job.ts'
 import { anyone } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
 import { operationsOf } from '../operations/operation.ts'
 import { perform } from '../operations/perform.ts'
 import type { Services } from '../process/services.ts'
 import { plainArray } from '../../db/arrays.ts'
-import { lapsedSessions, renewClaims } from '../stores/records/leases.ts'
+import { lapsedSessions, renewClaims, renewLapsed } from '../stores/records/leases.ts'
 import { endLapsed } from './locked-board.ts'
 
 const EVERY_MS = 4_000 // the session is told within 5 s
@@ -29,16 +29,24 @@ const releaseLapsedWork = internalOp({
   },
 })
 
-export const lapsedJob = (services: Services): Job => ({
-  name: 'claim-leases',
-  everyMs: EVERY_MS,
-  async run() {
-    const call = { signal: () => services.stopping }
-    await renewClaims(services.database, plainArray([]), services.config.CLAIM_LEASE) // of agents at work, who need not call
-    for (const session_id of await lapsedSessions(services.database, services.config.CLAIM_LEASE))
-      await perform(releaseLapsedWork, services, call, { session_id })
-  },
-})
+/** Teams cannot call while this server or the database is away, or the machine sleeps, and once the database's clock was set, their last calls
+ *  are of another time. A claim whose lease was over by that has its whole time once more. */
+export const lapsedJob = (services: Services): Job => {
+  const { database, config, stopping } = services
+  let checkedAt: number | undefined
+  return {
+    name: 'claim-leases',
+    everyMs: EVERY_MS,
+    async run() {
+      await renewClaims(database, plainArray([]), config.CLAIM_LEASE) // of agents at work, who need not call
+      const { sessions, atMs } = await lapsedSessions(database, config.CLAIM_LEASE)
+      const nobodyCould = checkedAt === undefined || wasAway(atMs - checkedAt)
+      checkedAt = atMs
+      if (nobodyCould) return renewLapsed(database, config.CLAIM_LEASE)
+      for (const session_id of sessions) await perform(releaseLapsedWork, services, { signal: () => stopping }, { session_id })
+    },
+  }
+}
 
 /** Renews the claims of teams that called, once a second and where that is due: a team that calls is at work. */
 export const renewalJob = (services: Services): Job => {

@@ -46,10 +46,7 @@ export const refuseClosed = (session: Session): never => {
 }
 
 const refuseConcluded = (): never =>
-  refuse(
-    'session_closed',
-    `This session is concluded and accepts no more changes. You can still read it; to continue, call ${RESUMING}.`,
-  )
+  refuse('session_closed', `This session is concluded and accepts no more changes. You can still read it; to continue, call ${RESUMING}.`)
 
 /** Refuses a cursor past the end of the log. `field`: the argument that had it; `last`: the last sequence. */
 export const refuseBeyondEnd = (field: string, last: number): never =>

@@ -1,6 +1,6 @@
 // Ends the tasks of runners that no longer call: what they ran is lost. Every instance looks for such tasks; the first one to lock a task
 // ends it.
-import type { Job } from '../../core/runtime/job.ts'
+import { wasAway, type Job } from '../../core/runtime/job.ts'
 import type { Services } from '../../process/services.ts'
 import { perform } from '../../operations/perform.ts'
 import { overdueOrders } from '../../stores/control/agents.ts'
@@ -13,10 +13,6 @@ import { failWaiting } from '../sessions/fail-waiting.ts'
 import { RUNNER_LOST } from './lost.ts'
 
 const EVERY_MS = 2_000
-const AWAY_MS = 20_000 // since the job last ran: the database was away, or the machine slept, and no runner could call either
-
-// `sinceMs`: since the job last ran, by the database's clock, by which leases run. Negative when that clock was set back.
-const wasAway = (sinceMs: number) => sinceMs > AWAY_MS || sinceMs < 0
 
 /** Runners cannot renew their leases while this server or the database is away, and once the database's clock was set, their last calls are
  *  of another time. So after a start, such a pause or such a jump, no lease counts as over for the next `leaseMs`, and a task has its whole

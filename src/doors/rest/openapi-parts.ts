@@ -15,7 +15,12 @@ export const SECURITY_SCHEMES = {
     name: 'X-Team-ID',
     description: 'The team_id that create_session or join_session answered with. In a JSON body the argument team_id does the same.',
   },
-  person: { type: 'apiKey', in: 'cookie', name: 'parley_person', description: 'A person who has signed in on the pages; for reading also a reader.' },
+  person: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'parley_person',
+    description: 'A person who has signed in on the pages; for reading also a reader.',
+  },
   key: {
     type: 'http',
     scheme: 'bearer',

@@ -108,7 +108,8 @@ export const waitForAny = op({
   effect: 'read',
   searchHint: 'follow several sessions at once',
   held: true,
-  letsIn: async (services, call, { waits }) => (await Promise.all(waits.map((entry) => memberOf(services, call, entry)))).some((member) => member?.invited),
+  letsIn: async (services, call, { waits }) =>
+    (await Promise.all(waits.map((entry) => memberOf(services, call, entry)))).some((member) => member?.invited),
   example: { waits: [{ session_id: '$SID', team_id: '$TEAM_ID', since_cursor: '$CURSOR' }] },
   input: z.strictObject({
     waits: z.array(waitEntry).min(1).max(SESSIONS_AT_ONCE),

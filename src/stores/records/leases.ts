@@ -63,28 +63,42 @@ export const takeUntold = async ({ query }: Queries, sessionId: string): Promise
   return rows.filter(({ status }) => status === 'open')
 }
 
-/** The sessions in which a lease is over and that is not written down yet. */
-export const lapsedSessions = async ({ query }: Queries, leaseS: number): Promise<string[]> => {
-  const rows = await query<{ session_id: string }>(
-    `select distinct i.session_id from items i left join ${HOLDER}
+/** The sessions in which a lease is over and that is not written down yet, and the database's time. */
+export const lapsedSessions = async ({ query }: Queries, leaseS: number): Promise<{ sessions: string[]; atMs: number }> => {
+  const [row] = await query<{ sessions: string[]; atMs: number }>(
+    `select (extract(epoch from statement_timestamp()) * 1000)::float8 as "atMs", coalesce(jsonb_agg(distinct i.session_id), '[]') as sessions
+     from items i left join ${HOLDER}
      where i.status = 'claimed' and i.claim_renewed_at <= statement_timestamp() - $1::int * interval '1 second'
        and ${holds('$1')} is not true`,
     [leaseS],
   )
-  return rows.map(({ session_id }) => session_id)
+  return row!
 }
+
+/** Gives their whole time once more to the claims whose lease is over and that is not written down yet. In a concluded session that is written
+ *  down when it goes on, so that they may be over for long. */
+export const renewLapsed = async ({ query }: Queries, leaseS: number): Promise<void> =>
+  void (await query(
+    `update items i set claim_renewed_at = statement_timestamp() from participants p, sessions s
+     where p.session_id = i.session_id and p.team_id = i.claimed_team_id and s.id = i.session_id and s.status <> 'closed'
+       and s.archived_at is null and i.status = 'claimed' and p.left_at is null and not ${holds('$1')}`,
+    [leaseS],
+  ))
 
 // An agent's task runs, whose CLI may say nothing to Parley for as long as it edits and tests.
 const AT_WORK = `exists (select from tasks t where t.status = 'running' and t.runner_id is not null
   and (exists (select from agents a where a.session_id = t.session_id and a.team_id = i.claimed_team_id)
     or exists (select from seats s where s.holder = t.session_id and s.team_id = i.claimed_team_id)))`
 
-/** Renews the claims of teams that have called, and of those whose agent is at work. One that is over stays over. */
+/** Renews the claims of teams that have called, each at most once a second, and of those whose agent is at work, once in a twentieth of the
+ *  lease. One that is over stays over. */
 export const renewClaims = async ({ query }: Queries, teamIds: string, leaseS: number): Promise<void> =>
   void (await query(
     `update items i set claim_renewed_at = statement_timestamp() from participants p
      where p.session_id = i.session_id and p.team_id = i.claimed_team_id and i.status = 'claimed'
        and (i.claimed_team_id = any($1::uuid[]) or ${AT_WORK})
-       and i.claim_renewed_at < statement_timestamp() - $2::int * interval '50 milliseconds' and ${holds('$2')}`,
+       and i.claim_renewed_at < statement_timestamp()
+         - case when i.claimed_team_id = any($1::uuid[]) then interval '1 second' else $2::int * interval '50 milliseconds' end
+       and ${holds('$2')}`,
     [teamIds, leaseS],
   ))

@@ -110,6 +110,10 @@ onEveryEngine(
       expect(await expiry()).toBe(before)
       await done(bea('get_session'))
       await soon('the call renews it', async () => (await expiry()) > before + 900_000)
+      await ago(60)
+      const lately = await expiry()
+      await done(bea('get_session'))
+      await soon('a call soon after it renews it too', async () => (await expiry()) > lately + 50_000)
       await ago(1_000)
       const again = await expiry()
       await done(bea('wait_for_messages', { timeout: 0 }))
@@ -225,6 +229,42 @@ onEveryEngine(
   {},
   { jobs: board.jobs!, intervals: { 'claim-leases': NEVER_MS, presence: 50, 'claim-renewals': 50 } },
 )
+
+describe('silence in which nobody could call ends no claim', () => {
+  onEveryEngine(
+    (parley) => {
+      test('after a start, as after a pause; one in a concluded session stays over', async () => {
+        const call = viaRest(parley())
+        const { id, alex, bea } = await room(call)
+        const closed = await room(call)
+        const [item] = await plan(alex, ['Write the lexer'])
+        const [left] = await plan(closed.alex, ['Never finished'])
+        await claim(bea, item)
+        await claim(closed.bea, left)
+        await done(closed.alex('conclude_session', { summary_section: 'Enough.' }))
+        const asleep = async () => {
+          await silentFor(parley(), id, bea, LEASE_S + 1)
+          await silentFor(parley(), closed.id, closed.bea, LEASE_S + 1)
+          await done(bea('wait_for_messages', { timeout: 0 })) // it is back before the server has looked
+          await soon('presence is written', () => parley().services.presence.of(bea.handle) === undefined)
+        }
+        const look = lapsedJob(parley().services)
+        await asleep()
+        await look.run()
+        const { claim_expires_at, ...rest } = await itemOf(alex, item)
+        expect(rest).toMatchObject({ status: 'claimed', claimed_by: { team_id: bea.handle } })
+        expect(Date.parse(claim_expires_at)).toBeGreaterThan(Date.now() + (LEASE_S - 60) * 1_000)
+        expect(await itemOf(closed.alex, left)).toMatchObject({ status: 'open' })
+        await asleep()
+        await look.run()
+        expect(await itemOf(alex, item)).toMatchObject({ status: 'open' })
+        expect(released(await workEvents(parley(), id))).toHaveLength(1)
+      })
+    },
+    {},
+    { jobs: board.jobs!, intervals: { 'claim-leases': NEVER_MS, presence: 50, 'claim-renewals': NEVER_MS } },
+  )
+})
 
 describe('the session is told by itself', () => {
   onEveryEngine(
