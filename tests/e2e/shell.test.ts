@@ -192,7 +192,7 @@ describe('the shell of the guide', () => {
       })
       await say('before')
       const looping = sh(snippet('sh', 'while page='), { ...shell, BASE: `http://127.0.0.1:${proxy.port}` })
-      await new Promise((resolve) => setTimeout(resolve, 7_000))
+      await new Promise((resolve) => setTimeout(resolve, 4_000))
       await post(`/${id}/conclude`, alex, { summary_section: 'done' })
       const { out, err } = await looping
       expect(err).toBe('')

@@ -360,8 +360,7 @@ throughEveryDoor((call, parley) => {
         const { message } = await refused(call(name, { session_id: id, ...input }, team), 'session_closed')
         expect([name, message]).toEqual([name, expect.stringContaining('archived')])
       }
-      const late = await refused(call('control.send_prompt', { session_id: id, prompt: 'Three.' }, as), 'session_closed')
-      expect(late.message).toContain('create_session of rooms (at /mcp) with resume_from')
+      await refused(call('control.send_prompt', { session_id: id, prompt: 'Three.' }, as), 'session_closed')
       const cookie = await cookieOf(parley(), { name: 'Robin', role: 'person' })
       for (const [path, text] of [
         ['messages', 'text'],
@@ -374,7 +373,7 @@ throughEveryDoor((call, parley) => {
         expect([path, shown]).toEqual([path, expect.stringContaining('Its menu brings it back, by “Start the agent again”')])
       }
       for (const input of [{ title: 'Another' }, { status: 'idle' }, { permission_mode: 'plan' }])
-        await refused(update(input), 'session_closed')
+        expect((await refused(update(input), 'session_closed')).message).toContain('create_session of rooms (at /mcp) with resume_from')
       await runner.finish(first, undefined, { status: 'interrupted' })
       expect((await taskOf(first)).status).toBe('interrupted')
       expect((await events()).slice(before).map(({ event, content }: any) => event ?? content.event)).toEqual([
