@@ -1,5 +1,16 @@
 import { expect, test } from 'bun:test'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { PassThrough } from 'node:stream'
@@ -210,14 +221,13 @@ test('a worktree that is whole is taken whatever became of the git that made it,
     return makeWorktree(asked, repositories, [], { session_id: crypto.randomUUID(), repo_full_name: 'app', branch })
   }
   const halfway: Git = async (at, ...words) => {
-    if (words[1] !== 'add') return ask(at, ...words)
-    await ask(at, 'worktree', 'add', '--no-checkout', ...words.slice(2))
+    if (words[0] !== 'reset') return ask(at, ...words)
     throw new GitFailed('killed')
   }
   expect(await make(halfway).catch(({ message }) => message)).toBe('killed')
   const late: Git = async (at, ...words) => {
     const answer = await ask(at, ...words)
-    if (words[1] === 'add') throw new GitFailed('killed once all was there')
+    if (words[0] === 'reset') throw new GitFailed('killed once all was there')
     return answer
   }
   writeFileSync(join(home, '.git/hooks/post-checkout'), `#!/bin/sh\ntouch ${folder}/hooked\nexit 1\n`, { mode: 0o755 })
@@ -243,13 +253,18 @@ test('a worktree whose making was cut off is made anew, after the git that may s
   const made = { ...order, hub: 'http://127.0.0.1:7423', path, home }
   const state = () => [readFileSync(join(path, 'a.txt'), 'utf8'), git(path, 'status', '--porcelain')]
 
-  const first = makeWorktree(ask, repositories, [], order).then(
-    () => 'made',
-    () => 'ended',
-  )
+  let ended = false
+  const unheard: Git = (at, ...words) => {
+    if (words[0] !== 'reset') return ask(at, ...words)
+    return ask(at, ...words).catch(() => {
+      ended = true
+      return new Promise<never>(() => {})
+    })
+  }
+  void makeWorktree(unheard, repositories, [], order)
   await until(() => existsSync(join(folder, 'begun'))) // its runner is killed now, and the next one gets the order again
   expect((await makeWorktree(ask, repositories, [], order)).path).toBe(path)
-  expect([await first, ...state()]).toEqual(['ended', 'a', ''])
+  expect([ended, ...state()]).toEqual([true, 'a', ''])
 
   const inGit = (name: string) => git(path, 'rev-parse', '--git-path', name)
   const cutOff = () => {
@@ -265,6 +280,31 @@ test('a worktree whose making was cut off is made anew, after the git that may s
   await makeWorktree(ask, repositories, [made], order)
   expect(readFileSync(join(path, 'new.txt'), 'utf8')).toBe('of an agent')
 }, 180_000)
+
+test('where the files of a worktree cannot be written nothing of it is left, and the next session at its branch gets one', async () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'parley-git-')))
+  ending.push(() => rmSync(folder, { recursive: true }))
+  const home = join(folder, 'app')
+  git(folder, 'init', '-q', '-b', 'main', home)
+  for (const [name, value] of [
+    ['smudge', `test -e ${folder}/mended && cat`],
+    ['required', 'true'],
+  ] as const)
+    git(folder, 'config', '--file', '.gitconfig', `filter.broken.${name}`, value)
+  writeFileSync(join(home, '.gitattributes'), '*.txt filter=broken\n')
+  writeFileSync(join(home, 'a.txt'), 'a')
+  git(home, 'add', '.')
+  git(home, '-c', 'user.email=a@example.org', '-c', 'user.name=A', 'commit', '-q', '-m', 'First')
+  const ask = gitIn({ ...process.env, HOME: folder })
+  const repositories = [await repositoryAt(ask, home)]
+  const make = () => makeWorktree(ask, repositories, [], { session_id: crypto.randomUUID(), repo_full_name: 'app', branch: 'one' })
+  const listed = () => git(home, 'worktree', 'list', '--porcelain')
+  expect(await make().catch(({ message }) => message)).toContain('filter')
+  expect([readdirSync(join(folder, '.parley-worktrees')), listed().match(/^worktree /gm)]).toEqual([[], ['worktree ']])
+  writeFileSync(join(folder, 'mended'), '')
+  expect(readFileSync(join((await make()).path, 'a.txt'), 'utf8')).toBe('a')
+  expect(listed()).not.toContain('locked')
+})
 
 test('git is asked sixteen things at once, however many worktrees there are', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-git-'))

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeTask, changesSince } from '../../src/client/runner/changes.ts'
-import { gitIn, stateOf } from '../../src/client/runner/git.ts'
+import { addWorktree, gitIn, stateOf } from '../../src/client/runner/git.ts'
 import { git } from '../support/runner.ts'
 
 let folder: string
@@ -78,7 +78,8 @@ test('nothing that a repositoryâ€™s own config names is run, and what the userâ€
     file('own.txt', 'a\n')
     file('users.txt', 'a\n')
     file('side.txt', 'a\n')
-    file('.gitattributes', 'own.txt filter=own diff=own\nusers.txt filter=users\nside.txt filter=side\n')
+    file('inner.txt', 'a\n')
+    file('.gitattributes', 'own.txt filter=own diff=own\nusers.txt filter=users\nside.txt filter=side\ninner.txt filter=inner\n')
     git(app, 'init', '-q', 'sub') // as a submodule has it
     file('sub/own.txt', 'a\n')
     file('sub/.gitattributes', '* filter=sub\n')
@@ -94,13 +95,16 @@ test('nothing that a repositoryâ€™s own config names is run, and what the userâ€
     git(app, 'config', 'core.hooksPath', '../hooks')
     git(app, 'config', 'include.path', '../more')
     writeFileSync(join(app, 'more'), `[filter "more"]\n\tclean = "${program('more')}"\n`)
+    for (const condition of ['gitdir:**/worktrees/**', 'onbranch:side']) git(app, 'config', `includeIf.${condition}.path`, 'inner')
+    file('.git/inner', `[filter "inner"]\n\tclean = "${program('inner')}"\n\tsmudge = "${program('inner')}"\n`)
     writeFileSync(join(home, '.gitconfig'), `[filter "users"]\n\tclean = "echo user >> ${ran}; cat"\n\tsmudge = cat\n`)
     const asked = gitIn({ ...process.env, HOME: home, XDG_CONFIG_HOME: home, PARLEY_RUNNER_KEY: 'a key' })
     const before = await beforeTask(asked, app)
     for (const name of ['own.txt', 'users.txt', 'sub/own.txt']) file(name, 'b\n')
     expect(await stateOf(asked, app)).toMatchObject({ branch: 'main', changed: 3 }) // with `more`
     expect(await changesSince(asked, app, before)).toMatchObject({ files: 2, added: 2, removed: 2 })
-    await asked(app, 'worktree', 'add', '--quiet', '-b', 'side', '--', join(home, 'side'), 'HEAD')
+    await addWorktree(asked, app, join(home, 'side'), 'side', 'HEAD')
+    await asked(app, 'worktree', 'unlock', '--', join(home, 'side'))
     expect(await stateOf(asked, join(home, 'side'))).toMatchObject({ branch: 'side', changed: 0 })
     git(app, 'config', 'extensions.worktreeConfig', 'true')
     git(join(home, 'side'), 'config', '--worktree', 'filter.side.clean', program('side'))

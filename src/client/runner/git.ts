@@ -42,7 +42,8 @@ export const gitIn = (env: Environment, withinMs = WITHIN_MS, checkoutWithinMs =
   const asked = async (folder: string, words: string[]) => {
     const before = [...NO_HOOKS, ...(readsFiles(words) ? await settings(filesOf(words) ?? folder) : [])]
     if (!isCheckout(words)) return run(folder, [...before, ...words])
-    const env = marked({ ...own, GIT_ALLOW_PROTOCOL: 'http:https:ssh' }, checkoutMark(pathIn(words)))
+    const at = words[0] === 'reset' ? folder : pathIn(words)
+    const env = marked({ ...own, GIT_ALLOW_PROTOCOL: 'http:https:ssh' }, checkoutMark(at))
     return run(folder, [...before, ...words], [env, checkoutWithinMs])
   }
   return (folder, ...words) => limited('git', () => asked(folder, words))
@@ -56,7 +57,8 @@ const refuseSettings = (folder: string): never => {
 const readsFiles = (words: string[]): boolean => words[0] === 'status' || words[0] === 'diff' || isCheckout(words)
 
 // A checkout, or its removal, goes through all files of a repository.
-const isCheckout = ([command, what]: string[]): boolean => command === 'worktree' && (what === 'add' || what === 'remove')
+const isCheckout = ([command, what]: string[]): boolean =>
+  command === 'reset' || (command === 'worktree' && (what === 'add' || what === 'remove'))
 
 const pathIn = (words: string[]): string => words[words.indexOf('--') + 1]!
 
@@ -195,6 +197,16 @@ export const checkBranch = async (git: Git, folder: string, branch: string): Pro
 export const worktreeAtBranch = async (git: Git, folder: string, branch: string): Promise<string | undefined> => {
   const path = (await worktreesIn(git, folder)).find((each) => each.branch === `refs/heads/${branch}`)?.path
   return path !== undefined && existsSync(path) ? realpathSync(path) : path
+}
+
+/** Makes a worktree of the repository in `home`, at a branch, which is a new one where its `begin` is given. It stays locked: whoever makes it
+ *  unlocks it when it is whole. */
+export const addWorktree = async (git: Git, home: string, path: string, branch: string, begin?: string): Promise<void> => {
+  const words = begin === undefined ? ['--', path, branch] : ['-b', branch, '--', path, begin]
+  await git(home, 'worktree', 'add', '--quiet', '--no-checkout', '--lock', ...words)
+  // Files come second: a config may hold for this folder or this branch alone (includeIf), and git lists that once the worktree is there.
+  // Without --quiet git prints a line at the end, which fails where its runner is gone.
+  await git(path, 'reset', '--hard', '--quiet', '--no-recurse-submodules')
 }
 
 /** Has git forget a worktree whose folder is gone, for which it holds a branch that no other worktree gets. One on no branch holds none, and

@@ -5,6 +5,7 @@ import { isLoopback } from '../../core/address.ts'
 import { parleyFolder, readOwn, RUNNER, writeOwn } from '../folder.ts'
 import { Stop } from '../machine.ts'
 import {
+  addWorktree,
   checkBranch,
   checkoutMark,
   forgetLocked,
@@ -162,11 +163,12 @@ export const makeWorktree = async (git: Git, repositories: Repository[], made: M
   const head = (await headOf(git, begin)) ?? (await headOf(git, home))
   if (head === undefined) throw new GitFailed(`${home} has no commit yet, so that no branch can begin there.`)
   const isThere = await hasBranch(git, home, order.branch)
-  // Without --quiet git prints a line at the end. Where its runner is gone that fails, and git removes the worktree that it has made.
-  const words = ['--quiet', ...(isThere ? [] : ['-b', order.branch]), '--', path, isThere ? order.branch : head]
-  await git(home, 'worktree', 'add', ...words).catch(async (error) => {
-    if (!(await isWhole(git, path, home, order.branch))) throw error
+  await addWorktree(git, home, path, order.branch, isThere ? undefined : head).catch(async (error) => {
+    if (await isWhole(git, path, home, order.branch)) return
+    if (isHalfMade(path)) await dropHalfMade(git, home, path)
+    throw error
   })
+  await git(home, 'worktree', 'unlock', '--', path)
   return { path, home, name: repository.name }
 }
 
@@ -184,11 +186,14 @@ const pathFor = (home: string, { session_id, branch }: WorktreeOrder): string =>
   return join(realpathSync(folder), `${basename(home)}-${plain(branch)}-${plain(session_id).replaceAll('-', '').slice(0, 8)}`)
 }
 
-// Until all files of a worktree are there, git locks it with the word "initializing". No agent has worked there yet.
+// Until all files of a worktree are there, it is locked: by --lock, or by git alone where a runner of an earlier version makes it. No agent has
+// worked there yet.
+const LOCKED = ['added with --lock', 'initializing'] // as git writes it
+
 const isHalfMade = (path: string): boolean => {
   try {
     const [, folder] = /^gitdir: (.*)$/m.exec(readFileSync(join(path, '.git'), 'utf8')) ?? []
-    return folder !== undefined && readFileSync(resolve(path, folder, 'locked'), 'utf8').trim() === 'initializing'
+    return folder !== undefined && LOCKED.includes(readFileSync(resolve(path, folder, 'locked'), 'utf8').trim())
   } catch {
     return false
   }
