@@ -1,9 +1,10 @@
 // The protocol's corners, with an agent made for them: what it announces, and what it does on a prompt, is the test's.
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { addedDriver, builtInDrivers } from '../../../src/client/runner/drivers/drivers.ts'
+import { stayInWorktree } from '../../../src/client/runner/drivers/edited-paths.ts'
 import { newStage, workOf, type Stage, type Task } from '../../support/drivers.ts'
 
 const driver = addedDriver('corner', ['corner'])
@@ -103,13 +104,14 @@ test.each([
   },
 )
 
-test('where people accept edits, one is asked for that leaves the worktree, goes into a .git, or says no path', async () => {
+test('where people accept edits, one is asked for that leaves the worktree, is of what git or an agent runs, or says no path', async () => {
   const outside = mkdtempSync(join(tmpdir(), 'parley-outside-'))
   mkdirSync(join(stage.folder, '.git/hooks'), { recursive: true })
   mkdirSync(join(stage.folder, 'src'))
   writeFileSync(join(stage.folder, 'src/a.txt'), '')
   symlinkSync(outside, join(stage.folder, 'out'))
   symlinkSync('.git', join(stage.folder, 'inner'))
+  symlinkSync('src', join(stage.folder, '.opencode'))
   symlinkSync(join(outside, 'none'), join(stage.folder, 'dangling'))
   symlinkSync('src', join(stage.folder, 'by-link'))
   const at = (path: string) => ({ locations: [{ path }] })
@@ -121,6 +123,7 @@ test('where people accept edits, one is asked for that leaves the worktree, goes
     at('by-link/a.txt'),
     at('.github/x.yml'),
     at('.gitignore'),
+    ...['.env.example', 'src/opencode.md', 'claude/settings.json'].map(at),
     { locations: [{ path: 'a.txt' }, { path: own('b.txt') }] },
     { rawInput: { filepath: 'src/a.txt, src/b.txt', diff: '../x' } },
     { content: [{ type: 'diff', path: own('a.txt'), newText: '/etc/passwd' }] },
@@ -138,6 +141,19 @@ test('where people accept edits, one is asked for that leaves the worktree, goes
       own('.'),
       'inner/config',
       'src/.git./x',
+    ].map(at),
+    ...[
+      '.claude/settings.json',
+      own('.claude/hooks/x.sh'),
+      'src/.mcp.json',
+      '.codex/config.toml',
+      '.agents/skills/x/SKILL.md',
+      '.Gemini/settings.json',
+      '.env',
+      'opencode.json',
+      own('src/opencode.jsonc'),
+      '.opencode/plugin/x.ts',
+      '.opencode/a.txt',
     ].map(at),
     ...[
       '../a.txt',
@@ -170,6 +186,14 @@ test('where people accept edits, one is asked for that leaves the worktree, goes
   rmSync(outside, { recursive: true })
   expect(answer).toBe('y'.repeat(plain.length) + 'n'.repeat(asked.length + 1))
   expect(task.asked).toHaveLength(asked.length + 1)
+})
+
+test('a worktree that lies in the folder of an agent’s settings is edited as any other', () => {
+  const folder = join(realpathSync(stage.folder), '.claude/worktrees/one')
+  mkdirSync(join(folder, '.git'), { recursive: true })
+  expect(stayInWorktree(folder, [join(folder, 'a.txt'), 'b.txt'])).toBe(true)
+  for (const path of [join(folder, '.claude/settings.json'), join(folder, '../two/a.txt')])
+    expect(stayInWorktree(folder, [path])).toBe(false)
 })
 
 const modes = (...ids: string[]) => ({ modes: { currentModeId: ids[0], availableModes: ids.map((id) => ({ id, name: id })) } })

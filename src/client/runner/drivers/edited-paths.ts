@@ -29,7 +29,7 @@ const stringsIn = (value: unknown, depth: number): string[] => {
   return Array.isArray(value) ? value.flatMap((each) => stringsIn(each, depth)) : pathsIn(value, depth + 1)
 }
 
-/** Whether these paths are told, and all lie in the worktree that `folder` belongs to and in no `.git`: what stands there git may run. */
+/** Whether these paths are told, and all lie in the worktree that `folder` belongs to, and in nothing that git or an agent runs. */
 export const stayInWorktree = (folder: string, paths: readonly string[]): boolean => {
   const top = realpathSync(topOf(folder))
   // opencode names several files as one text.
@@ -47,8 +47,10 @@ const staysIn = (top: string, folder: string, given: string): boolean => {
   try {
     const path = given.startsWith('file:') ? fileURLToPath(given) : given
     if (/^~|^[a-z][\w+.-]+:/i.test(path)) return false
-    const within = relative(top, realOf(resolve(folder, path)))
-    return within !== '' && !isAbsolute(within) && [...namesIn(path), ...namesIn(within)].every(isPlain)
+    const at = resolve(folder, path)
+    const within = relative(top, realOf(at))
+    if (within === '' || isAbsolute(within)) return false
+    return !namesIn(path).includes('..') && [relative(top, at), within].flatMap(namesIn).every(isPlain)
   } catch {
     return false
   }
@@ -56,8 +58,15 @@ const staysIn = (top: string, folder: string, given: string): boolean => {
 
 const namesIn = (path: string): string[] => path.split(/[/\\]/)
 
-// Behind a link `..` leads elsewhere. Some disks know no case, and drop points, spaces and characters that nobody sees.
-const isPlain = (name: string): boolean => name !== '..' && !/^(?:\.git|git~\d)[. ]*(?::.*)?$/i.test(name.replace(/\p{Cf}/gu, ''))
+// What stands there is run: by git, or by Claude Code, Codex, Gemini CLI or opencode when the next one starts (hooks, MCP servers, plugins,
+// variables such as NODE_OPTIONS).
+const PROGRAMS = String.raw`\.git|git~\d|\.(?:claude|codex|gemini|opencode|agents|env)|\.mcp\.json|opencode\.jsonc?`
+
+// Some disks know no case, and drop points, spaces and characters that nobody sees.
+const RUN = new RegExp(`^(?:${PROGRAMS})[. ]*(?::.*)?$`, 'i')
+
+// Behind a link `..` leads elsewhere.
+const isPlain = (name: string): boolean => name !== '..' && !RUN.test(name.replace(/\p{Cf}/gu, ''))
 
 // Where a path leads, also of a file that is not there yet. A link to nothing leads nobody knows where.
 const realOf = (path: string): string => {
