@@ -17,7 +17,7 @@ import { PassThrough } from 'node:stream'
 import { forgetMissing, GitFailed, gitIn, ownerAndName, repositoryAt, stateOf, type Git } from '../../src/client/runner/git.ts'
 import { hubCalls } from '../../src/client/runner/hub-calls.ts'
 import { prune } from '../../src/client/runner/prune.ts'
-import { isSameHub, keepMade, madeOnes, makeWorktree, namedWorktrees, neededPaths } from '../../src/client/runner/worktrees.ts'
+import { isSameHub, keepMade, madeOnes, makeWorktree, namedWorktrees, neededPaths, worktreesAt } from '../../src/client/runner/worktrees.ts'
 import { git, until } from '../support/runner.ts'
 import { FULL } from '../support/full.ts'
 import { LONG_MS, steps, withRunners } from '../support/runner-scene.ts'
@@ -315,6 +315,27 @@ test('git is asked sixteen things at once, however many worktrees there are', as
   let [now, most] = [0, 0]
   for (const line of readFileSync(join(folder, 'log'), 'utf8').trim().split('\n')) most = Math.max(most, (now += line === 'begun' ? 1 : -1))
   expect([now, most <= 16]).toEqual([0, true])
+})
+
+test('a folder whose config calls another one its worktree is not offered as that', async () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'parley-git-')))
+  ending.push(() => rmSync(folder, { recursive: true }))
+  const at = join(folder, 'app')
+  git(folder, 'init', '-q', at)
+  mkdirSync(join(at, 'deep'))
+  symlinkSync(join(at, 'deep'), join(folder, 'link'))
+  const ask = gitIn(process.env)
+  const offered = (...names: string[]) =>
+    worktreesAt(
+      ask,
+      names.map((name) => join(folder, name)),
+    ).catch(({ message }) => message)
+  expect(await offered('app', 'app/deep', 'link')).toMatchObject([{ path: at, home: at }])
+  git(at, 'config', 'core.worktree', folder)
+  for (const name of ['app', 'app/deep', 'link'])
+    expect(await offered(name)).toBe(
+      `The config of git in ${at} calls another folder its worktree, ${folder}. Take that out: git -C ${at} config --unset core.worktree`,
+    )
 })
 
 test('this machine has several names, and all of them lead to one hub', () => {

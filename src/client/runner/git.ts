@@ -108,6 +108,14 @@ export const repositoryAt = async (git: Git, folder: string, names: ReadonlyMap<
   return { path, home, name: names.get(home) ?? (await nameOf(git, path, home)) }
 }
 
+/** The folder itself, or the nearest one around it, that has a `.git`: where its worktree begins. The folder itself where there is none. */
+export const topOf = (folder: string): string => {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, '.git'))) return at
+    if (at === dirname(at)) return folder
+  }
+}
+
 const nameOf = async (git: Git, path: string, home: string): Promise<string> => {
   const origin = await orNothing(git(path, 'config', '--get', 'remote.origin.url'))
   return (origin && ownerAndName(origin)) || basename(home)

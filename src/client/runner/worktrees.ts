@@ -1,7 +1,8 @@
 // The worktrees that a runner offers: those it was given, and those it has made for sessions.
-import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { isLoopback } from '../../core/address.ts'
+import { quoted } from '../copy.ts'
 import { parleyFolder, readOwn, RUNNER, writeOwn } from '../folder.ts'
 import { Stop } from '../machine.ts'
 import {
@@ -15,6 +16,7 @@ import {
   headOf,
   repositoryAt,
   stateOf,
+  topOf,
   worktreeAtBranch,
   type Git,
   type Repository,
@@ -51,15 +53,26 @@ const spelt = (base: string): string => {
 
 /** The worktrees of these folders, each once. Throws Stop for a folder that is none. */
 export const worktreesAt = async (git: Git, folders: string[]): Promise<Repository[]> => {
-  const found = await Promise.all(
-    folders.map((folder) =>
-      repositoryAt(git, folder).catch((error) => {
-        if (!(error instanceof GitFailed) && (error as { code?: string }).code !== 'ENOENT') throw error
-        throw new Stop(`${folder} is no worktree of git: ${error.message}. Name one with --worktree PATH, or run git init there.`)
-      }),
-    ),
-  )
+  const found = await Promise.all(folders.map((folder) => worktreeAt(git, folder)))
   return [...new Map(found.map((each) => [each.path, each])).values()]
+}
+
+const worktreeAt = async (git: Git, folder: string): Promise<Repository> => {
+  const found = await repositoryAt(git, folder).catch((error) => {
+    if (!(error instanceof GitFailed) && (error as { code?: string }).code !== 'ENOENT') throw error
+    throw new Stop(`${folder} is no worktree of git: ${error.message}. Name one with --worktree PATH, or run git init there.`)
+  })
+  const top = topOf(realpathSync(folder))
+  if (isSameFolder(top, found.path)) return found
+  throw new Stop(
+    `The config of git in ${top} calls another folder its worktree, ${found.path}. Take that out: git -C ${quoted(top)} config --unset core.worktree`,
+  )
+}
+
+// By its number, since some disks know no case.
+const isSameFolder = (one: string, other: string): boolean => {
+  const [a, b] = [statSync(one), statSync(other)]
+  return a.dev === b.dev && a.ino === b.ino
 }
 
 /** The worktrees that the runner has made for sessions of this hub, in one of these repositories, and that are still there; newest last. */

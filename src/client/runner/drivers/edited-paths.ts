@@ -2,6 +2,7 @@
 import { existsSync, lstatSync, realpathSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { topOf } from '../git.ts'
 import { isObject, listOr, objectOr, type Json } from '../../../transcripts/json.ts'
 
 const NAMES_PATH = /(?:path|file|filename|uri|source|destination|target)s?$|^(?:from|to)$/i
@@ -34,13 +35,6 @@ export const stayInWorktree = (folder: string, paths: readonly string[]): boolea
   const top = realpathSync(topOf(folder))
   // opencode names several files as one text.
   return paths.length > 0 && paths.flatMap((path) => [path, ...path.split(', ')]).every((path) => staysIn(top, folder, path))
-}
-
-const topOf = (folder: string): string => {
-  for (let at = folder; ; at = dirname(at)) {
-    if (existsSync(join(at, '.git'))) return at
-    if (at === dirname(at)) return folder
-  }
 }
 
 const staysIn = (top: string, folder: string, given: string): boolean => {
