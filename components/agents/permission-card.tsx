@@ -83,6 +83,7 @@ const Decided = ({ by, allow, message }: NonNullable<PermissionView['decided']>)
 
 const ACT = 'h-9 max-sm:h-11 max-sm:flex-1'
 
+// Enter in the field presses the form's first button. That one is disabled: only a button that somebody chose decides.
 const Answer = ({ card }: { card: PermissionView }) => {
   const action = `/sessions/${card.session}/permission`
   return (
@@ -92,9 +93,10 @@ const Answer = ({ card }: { card: PermissionView }) => {
         action={action}
         hx-post={action}
         hx-swap="none"
-        hx-disable="findAll button"
+        hx-disable="findAll [name=allow]"
         className={`mt-2.5 grid gap-2 ${FOR_ACTORS}`}
       >
+        <button type="submit" disabled hidden />
         <input type="hidden" name="request_id" value={card.request} />
         <Input name="message" maxLength={2_000} aria-label="A word to the agent" placeholder="A word to the agent (optional)" />
         <div className="flex gap-2">

@@ -187,6 +187,7 @@ test.each([
     await page.locator('#agent', { hasText: 'asks for permission' }).waitFor(SOON)
     expect(await card.textContent()).toMatch(/(5 minutes|\d+ seconds) left/)
     await card.locator('input[name=message]').fill('Only v2.')
+    await card.locator('input[name=message]').press('Enter') // decides nothing
     if (allow) await page.waitForTimeout(1_500) // what comes live leaves what is typed alone
     expect(await card.locator('input[name=message]').inputValue()).toBe('Only v2.')
     const button = card.getByRole('button', { name: label })
@@ -241,8 +242,9 @@ test.skipIf(!FULL)('an answer and an interrupt that were not sent say so, and ea
       await new Promise<void>((resolve) => (goOn = resolve))
       await route.continue()
     })
+    await card.locator('input[name=message]').press('Enter')
     await allow.click()
-    await card.locator('button:disabled').nth(1).waitFor(SOON)
+    await card.locator('[name=allow]:disabled').nth(1).waitFor(SOON)
     await deny.click({ force: true })
     await card.locator('input[name=message]').press('Enter')
     goOn()
