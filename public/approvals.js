@@ -1,6 +1,6 @@
 // The inbox, and the page of one proposal, while they are open: what is decided elsewhere changes in place, what comes goes to the end of its
 // part, and keys lead from card to card. Nothing that is read or typed moves.
-import { keepIn } from './kept.js'
+import { keepIn, leaveField } from './kept.js'
 import { connectionBar } from './live/bar.js'
 import { showKeys } from './shown-keys.js'
 
@@ -71,14 +71,13 @@ import { showKeys } from './shown-keys.js'
       ({ value, defaultValue }) => value !== defaultValue,
     )
     const focused = mine.contains(document.activeElement)
+    const typing = focused && document.activeElement.matches('textarea, input, select')
     mine.replaceWith(card)
-    if (!isOpen(card) && typed.length > 0)
-      keepIn(
-        card,
-        typed.map(({ value }) => value),
-      )
+    const texts = typed.map(({ value }) => value)
+    const kept = !isOpen(card) && typed.length > 0 ? keepIn(card, texts) : undefined
     htmx.process(card)
-    if (focused) card.focus({ preventScroll: true })
+    if (typing) leaveField(card, kept)
+    else if (focused) card.focus({ preventScroll: true })
   }
   const add = (card) => {
     const group = card.closest('section[data-session]')
