@@ -426,6 +426,30 @@ test('a permalink to a row that is not on the page leads to it', () =>
     expect(await page.locator('#m12').isVisible()).toBe(true)
   }))
 
+test('a link in the feed to a row that is not on the page asks whoever has typed something, and Back leads to where it was', () =>
+  using({}, async (page) => {
+    const { path } = await room(120)
+    await page.route('**/rows?*', (route) => route.abort()) // nothing comes by itself
+    await asRobin(page)
+    let goes = false
+    const asked: string[] = []
+    page.on('dialog', (dialog) => (asked.push(dialog.message()), goes ? dialog.accept() : dialog.dismiss()))
+    await openLive(page, path)
+    await page.locator('#message').fill('half a thought')
+    await page.evaluate("location.hash = 'm12'")
+    await until(() => asked.length > 0)
+    expect(asked).toEqual([expect.stringContaining('That row is on another page')])
+    expect(page.url()).toEndWith(`${path}#m12`)
+    expect(await page.locator('#message').inputValue()).toBe('half a thought')
+    goes = true
+    await page.goBack()
+    await page.evaluate("location.hash = 'm13'")
+    await page.waitForURL('**?around=13#m13')
+    await page.goBack()
+    await page.locator('#m121').waitFor(SOON)
+    expect(page.url()).toEndWith(path)
+  }))
+
 test.skipIf(!FULL)('who comes back, or loads the page again, is where they were', () =>
   using({}, async (page, complaints) => {
     const { path, say } = await room(349)
