@@ -11,7 +11,7 @@ export const AgentLine = ({ agent }: { agent: AgentView }) => (
     id="agent"
     data-away={agent.runner?.online || agent.placeless ? undefined : ''}
     data-stopped={agent.held ? '' : undefined}
-    className="mt-1.5 flex flex-wrap items-center gap-x-2 gap-y-1 text-[12.5px] text-muted-foreground low:hidden"
+    className="mt-1.5 flex flex-wrap items-center gap-x-2 gap-y-1 text-[12.5px] text-muted-foreground lying:hidden"
   >
     <AgentDot state={agent.state} />
     <span className="font-medium text-foreground">
@@ -57,7 +57,7 @@ const Part = ({ children }: { children: ReactNode }) => (
 /** How to start the runner that the agent lacks. Shows while the line above says that there is none; on a phone, which has no checkout, that
  *  line's link has to do. */
 export const StartRunner = ({ command }: { command: string }) => (
-  <div className="mt-2 hidden max-w-3xl low:hidden sm:[#agent[data-away]~&]:block concluded:hidden!">
+  <div className="mt-2 hidden max-w-3xl lying:hidden sm:[#agent[data-away]~&]:block concluded:hidden!">
     <Snippet label="Prompts wait for a runner. In a checkout of the repository:" code={command} />
   </div>
 )

@@ -55,7 +55,7 @@ export const FamilyMark = ({ mark }: { mark: string }) => <i id="family-mark" da
 
 /** The tree below the head of a session's page, folded. */
 export const Family = ({ family, here }: { family: FamilyMember | undefined; here: string }) => (
-  <div id="family" className="low:hidden">
+  <div id="family" className="lying:hidden">
     {family && (
       <details className="mt-1.5 text-[12.5px] text-muted-foreground">
         <summary className="w-fit cursor-pointer hover:text-foreground">{summaryOf(family, here)}</summary>

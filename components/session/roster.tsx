@@ -9,13 +9,13 @@ import { TeamMark } from '../parts/team.tsx'
 
 /** The teams in one line that scrolls; public/live/roster.js counts the teams that are out of sight. */
 export const Teams = (props: Parameters<typeof Roster>[0]) => (
-  <div id="teams" className="mt-2 flex items-center gap-2 low:mt-0.5">
+  <div id="teams" className="mt-2 flex items-center gap-2 lying:mt-0.5">
     <Roster {...props} />
     <button
       type="button"
       hidden
       title="Show more teams"
-      className="relative h-8 shrink-0 cursor-pointer px-1 before:absolute before:-inset-2 text-[12px] font-medium text-muted-foreground tabular-nums hover:text-foreground low:h-6"
+      className="relative h-8 shrink-0 cursor-pointer px-1 before:absolute before:-inset-2 text-[12px] font-medium text-muted-foreground tabular-nums hover:text-foreground lying:h-6"
     />
   </div>
 )
@@ -49,9 +49,9 @@ const Chip = ({ session, team, woken }: { session: string; team: RosterTeam; wok
   return (
     <li
       data-hue={team.hue}
-      title={titleOf(team, woken)}
+      title={[escapeInvisible(team.name), titleOf(team, woken)].filter(Boolean).join(': ')}
       className={cn(
-        'relative flex h-8 shrink-0 items-center gap-2 rounded-md border bg-card py-1 pr-2.5 pl-1 text-[12.5px] shadow-xs low:h-6 low:border-0 low:bg-transparent low:px-0 low:shadow-none',
+        'relative flex h-8 shrink-0 items-center gap-2 rounded-md border bg-card py-1 pr-2.5 pl-1 text-[12.5px] shadow-xs lying:h-6 lying:border-0 lying:bg-transparent lying:px-0 lying:shadow-none',
         away && 'border-dashed bg-transparent shadow-none',
       )}
     >
@@ -63,7 +63,7 @@ const Chip = ({ session, team, woken }: { session: string; team: RosterTeam; wok
           className="absolute -right-0.5 -bottom-0.5 size-2 ring-2 ring-card"
         />
       </span>
-      <span className="flex items-center gap-2 low:sr-only">
+      <span className="flex items-center gap-2 lying:sr-only">
         <bdi className="max-w-52 truncate font-medium">{escapeInvisible(team.name)}</bdi>
         {team.convener && <span className="text-[11px] text-muted-foreground">convener</span>}
         {asleep && <Mark>asleep</Mark>}

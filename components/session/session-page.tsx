@@ -40,7 +40,7 @@ export const SessionPage = ({ frame, session, link, side, composer }: Props) => 
       <Head session={session} person={frame.person} />
       <Conclusion id={session.id} document={session.document} />
       <PaneTabs session={session.id} side={side?.name ?? 'document'} counts={session.counts} version={session.document.version} />
-      <div className="panes flex min-h-0 flex-1 max-lg:min-h-72">
+      <div className="panes flex min-h-0 flex-1 max-lg:min-h-72 low:min-h-72">
         <FeedPane session={session} link={link} composer={{ ...composer, sessionId: session.id, person: frame.person }} />
         <div id="side" className="flex min-h-0 min-w-0 flex-col lg:w-[44%] lg:shrink-0 not-on-document:max-lg:invisible">
           {side ? (
@@ -89,7 +89,7 @@ const skipsOf = (aside: boolean, person: boolean): Skip[] => {
 }
 
 const Head = ({ session, person }: { session: SessionView; person: Frame['person'] }) => (
-  <section className="shrink-0 border-b px-4 pt-3 pb-2.5 low:py-1" aria-label="Session">
+  <section className="shrink-0 border-b px-4 pt-3 pb-2.5 lying:py-1" aria-label="Session">
     <div className="flex items-start gap-4">
       <SessionHead session={session} />
       <SessionActions sessionId={session.id} person={person} agent={session.agent !== undefined} />
@@ -164,11 +164,11 @@ const ONE_LINE = 140
 // A long description is folded to a line: it may have 10,000 characters, and people come for the feed.
 const Description = ({ text }: { text: string }) =>
   text.length <= ONE_LINE && !text.includes('\n') ? (
-    <p dir="auto" className="mt-0.5 w-fit text-[13px] low:hidden text-muted-foreground wrap-anywhere">
+    <p dir="auto" className="mt-0.5 w-fit text-[13px] lying:hidden text-muted-foreground wrap-anywhere">
       {text}
     </p>
   ) : (
-    <details className="group/description mt-0.5 low:hidden max-w-4xl text-[13px] text-muted-foreground">
+    <details className="group/description mt-0.5 lying:hidden max-w-4xl text-[13px] text-muted-foreground">
       <summary className="w-fit cursor-pointer list-none hover:text-foreground">
         <span dir="auto" className="line-clamp-2 wrap-anywhere group-open/description:hidden sm:line-clamp-1">
           {text}

@@ -92,7 +92,13 @@ export const Shell = ({ frame, title, crumbs = [], full = false, skips = [TO_CON
         <script key={name} src={frame.hrefOf(name)} defer />
       ))}
     </head>
-    <body className={cn('flex min-h-dvh flex-col', full && 'lg:h-dvh lg:overflow-hidden', full === 'everywhere' && 'h-dvh')}>
+    <body
+      className={cn(
+        'flex min-h-dvh flex-col',
+        full && 'lg:h-dvh lg:overflow-hidden low:overflow-visible',
+        full === 'everywhere' && 'h-dvh',
+      )}
+    >
       {skips.map(({ label, href, when }) => (
         <a
           key={label + href}

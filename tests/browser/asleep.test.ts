@@ -36,7 +36,7 @@ test('a team that falls asleep gets its own dot and word while the page is open,
     const { answer } = await sleep()
     await chip.getByText('asleep', { exact: true }).waitFor()
     expect(await chip.getByText('Asleep, a message wakes it').count()).toBe(1)
-    expect(await chip.getAttribute('title')).toMatch(/^awake .* ago; a message wakes it$/)
+    expect(await chip.getAttribute('title')).toMatch(/^Bea's Team: awake .* ago; a message wakes it$/)
     await page.locator('#listening', { hasText: '1 asleep: a message wakes it' }).waitFor()
     expect(await violations(page)).toEqual([])
     await say('Wake up.')

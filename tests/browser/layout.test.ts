@@ -227,6 +227,24 @@ test.skipIf(!FULL)('in a low window the last chip of the teams keeps its dot', (
   }),
 )
 
+test('a zoomed window of a laptop, as low as a phone on its side, shows what its session is about and who is there, and scrolls', () =>
+  using({ viewport: { width: 720, height: 380 } }, async (page) => {
+    const description = 'Every caller, with its line.'
+    const zoomed = await parley.post('/sessions', { title: 'Measure again', description, creator_team_name: LONG_NAME })
+    await page.goto(`/sessions/${zoomed.session_id}`)
+    const chip = page.locator('#roster li').first()
+    for (const shown of [page.locator('#session-head').getByText(description), chip.getByText(LONG_NAME)])
+      expect((await shown.boundingBox())!.width).toBeGreaterThan(100)
+    expect(await chip.getAttribute('title')).toStartWith(LONG_NAME) // the chip cuts it
+    for (const width of [720, 1280]) {
+      await page.setViewportSize({ width, height: 380 })
+      await page.locator('#feed').evaluate((feed) => feed.scrollIntoView({ block: 'end' }))
+      expect([width, (await page.evaluate<number>('scrollY')) > 0]).toEqual([width, true])
+      expect((await page.locator('#scroller').boundingBox())!.height).toBeGreaterThan(100)
+      expect(await sideways(page)).toBe(0)
+    }
+  }))
+
 test('the same thing has the same name and the same words on every page, and a time says that it is UTC', () =>
   using({}, async (page) => {
     for (const path of ['/connect', '/settings']) {

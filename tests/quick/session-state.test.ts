@@ -238,7 +238,7 @@ test('a team that is asleep is shown so, with its dot and its unread; it does no
   ])
   expect(quietFor).toBe('6m')
   const roster = shownOf(teams)
-  for (const part of ['Asleep, a message wakes it', 'title="awake 40m ago; a message wakes it"', '>asleep<', '>2 unread<'])
+  for (const part of ['Asleep, a message wakes it', 'title="Team a: awake 40m ago; a message wakes it"', '>asleep<', '>2 unread<'])
     expect(roster).toContain(part)
   const bar = (more: object) =>
     renderToStaticMarkup(
