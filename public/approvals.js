@@ -1,6 +1,7 @@
 // The inbox, and the page of one proposal, while they are open: what is decided elsewhere changes in place, what comes goes to the end of its
 // part, and keys lead from card to card. Nothing that is read or typed moves.
 import { keepIn, leaveField } from './kept.js'
+import { announcer } from './live/announcer.js'
 import { connectionBar } from './live/bar.js'
 import { showKeys } from './shown-keys.js'
 
@@ -11,7 +12,9 @@ import { showKeys } from './shown-keys.js'
   const meeting = inbox?.dataset.meeting
   const live = `/approvals/live${meeting ? `?meeting=${meeting}` : ''}`
   const bar = connectionBar()
+  const announce = announcer((count) => `${count} more ${count === 1 ? 'waits' : 'wait'} for you`)
   const cards = () => [...document.querySelectorAll('main [data-card]')]
+  const questions = () => document.querySelectorAll('[data-asked]').length
   const isOpen = (card) => card.dataset.card === 'open'
 
   // The cards that wait, from the stream's last message: their ids, each with its session and what the server calls it.
@@ -87,6 +90,7 @@ import { showKeys } from './shown-keys.js'
     const place = !group ? $('requests') : goesOn ? last.querySelector('ul') : $('groups')
     place.append(part)
     htmx.process(part)
+    announce(part.querySelectorAll('[data-card=open]').length)
   }
 
   // Of what can be approved together, only what waits still; fewer than three are approved one by one.
@@ -120,7 +124,12 @@ import { showKeys } from './shown-keys.js'
     onPing()
     source.addEventListener('open', bar.hide)
     source.addEventListener('ping', onPing)
-    source.addEventListener('html', ({ data }) => (onPing(), htmx.swap({ text: data, sourceElement: inbox, swap: 'none' })))
+    source.addEventListener('html', async ({ data: text }) => {
+      onPing()
+      const before = questions()
+      await htmx.swap({ text, sourceElement: inbox, swap: 'none' })
+      if (questions() > before) announce(questions() - before)
+    })
     source.addEventListener('waiting', ({ data }) => {
       onPing()
       const { proposals, requests } = JSON.parse(data)

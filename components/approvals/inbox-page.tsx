@@ -94,6 +94,7 @@ export const InboxPage = ({ asked, now, waiting, needy, today, outcomes, ...fram
       </Empty>
     </div>
     <Needy sessions={needy} />
+    <p id="news" aria-live="polite" className="sr-only" />
     <InboxMark meeting={frame.meeting?.id} />
   </InboxFrame>
 )

@@ -1,9 +1,9 @@
 // New messages: a line above the first since the last visit, and a count of those that were not seen yet.
+import { announcer } from './announcer.js'
 import { $ } from './elements.js'
 import { atEnd, firstShown, newestKnown, sequenceOf } from './rows.js'
 import { rememberSeen } from './seen.js'
 
-const ANNOUNCE_EVERY_MS = 2_000
 const newMessages = (count) => `${count} new ${count === 1 ? 'message' : 'messages'}`
 const pageTitle = () => `${document.querySelector('#session-head h1').textContent} · Parley`
 
@@ -20,7 +20,7 @@ export const markUnread = (rows, seen) => {
 
 export const countUnread = ({ live, scroller, rows, onMessages }) => {
   const jump = $('jump')
-  const announce = announcer()
+  const announce = announcer(newMessages)
   let newest = newestKnown(rows)
   let unseen = 0
   // Where one pane shows, the feed may lie behind another one: its end is not seen then.
@@ -52,19 +52,4 @@ export const countUnread = ({ live, scroller, rows, onMessages }) => {
   document.addEventListener('visibilitychange', show)
   for (const name of ['hashchange', 'resize']) addEventListener(name, show) // another pane shows, or both
   show()
-}
-
-// Tells screen readers how many messages came, not each of them.
-const announcer = () => {
-  let waiting = 0
-  let timer
-  const say = () => {
-    $('news').textContent = newMessages(waiting)
-    waiting = 0
-    timer = undefined
-  }
-  return (count) => {
-    waiting += count
-    timer ??= setTimeout(say, ANNOUNCE_EVERY_MS)
-  }
 }

@@ -466,6 +466,7 @@ test('of several cards of a session that come at once, each is decided in its pl
     await card(page, second).getByRole('button', { name: 'Approve', exact: true }).click()
     await card(page, second).getByText('Approved by Robin').waitFor(SOON)
     expect(await page.evaluate(() => 'stays' in window)).toBe(true)
+    await page.locator('#news', { hasText: '2 more wait for you' }).waitFor({ state: 'attached', ...SOON }) // what a screen reader says
     expect(complaints).toEqual([])
   }))
 

@@ -195,6 +195,7 @@ test('what a person is asked stands in the inbox and in the header of that perso
       expect(await stranger.locator('#asked li').count()).toBe(0)
       await waitsFor(stranger, before)
     })
+    await page.locator('#news', { hasText: '1 more waits for you' }).waitFor({ state: 'attached', ...SOON })
     const session = there.path.split('/').at(-1)!
     await openLive(page, `/approvals?meeting=${session}`)
     expect(await asked.allInnerTexts()).toEqual([expect.stringContaining('And when?')])
