@@ -1,6 +1,9 @@
-// What only those need who may act: the page's dialog, and what they typed into cards of the feed and while a message was sent (live/typed.js).
+// What only those need who may act: the page's dialog, what they typed into cards of the feed and while a message was sent (live/typed.js), and
+// that they answer a question once (live/answered.js).
+import { forgetAnswered } from './live/answered.js'
 import { keepAdded, keepTyped } from './live/typed.js'
 
+forgetAnswered()
 keepTyped(document.getElementById('live'))
 keepAdded()
 
