@@ -97,8 +97,9 @@ const Rows = ({ session, items, label }: { session: string; items: WorkItem[]; l
   </ul>
 )
 
+// Its id keeps a morph from opening another fold in its place when one comes or goes.
 const Fold = ({ label, count, children }: { label: string; count?: number; children: ReactNode }) => (
-  <details className="mt-4">
+  <details id={`board-${label.toLowerCase()}`} className="mt-4">
     <summary className={`${HEADING} flex w-fit cursor-pointer list-none items-center gap-1.5 px-4 pb-1 hover:text-foreground sm:px-6`}>
       {label} {count !== undefined && <span className="font-normal tabular-nums">{count}</span>}
       <Icon name="chevron" className="size-3 transition-transform in-open:rotate-90" />

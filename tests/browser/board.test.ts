@@ -147,9 +147,14 @@ test('a person adds, edits, takes back, finishes, drops and opens again, in dial
     await page.locator('dialog').getByLabel('Result').fill('It was there already.')
     await submit('Done')
     await list(page, 'done').filter({ hasText: 'It was there already.' }).waitFor(SOON)
+    await page.getByText('Lately').click()
     await act(parser, 'Drop')
     await submit('Drop it')
-    await page.locator('summary', { hasText: 'Dropped' }).click()
+    const fold = (name: string) => page.locator(`details:has(> summary:has-text("${name}"))`)
+    const [lately, dropped] = [fold('Lately'), fold('Dropped')]
+    await dropped.waitFor(SOON)
+    expect([await lately.getAttribute('open'), await dropped.getAttribute('open')]).toEqual(['', null]) // what is folded open stays
+    await dropped.locator('> summary').click()
     await item(page, parser).hover()
     await item(page, parser).getByRole('button', { name: 'Open again' }).click()
     await list(page, 'ready').filter({ hasText: 'Write the parser' }).waitFor(SOON)
