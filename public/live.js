@@ -25,7 +25,7 @@ const start = (live) => {
   countTeams()
   seekRows({ scroller, rows })
   markUnread(rows, seenUpTo(live.dataset.session))
-  const removeOldest = keepRows({ path, scroller, rows, load })
+  const removeOldest = keepRows({ live, path, scroller, rows, load })
   countUnread({ live, scroller, rows, onMessages: removeOldest })
   followDocument(live, path, load)
   offerSides(path)

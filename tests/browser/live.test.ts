@@ -390,30 +390,36 @@ test.skipIf(!FULL)(
     }),
 )
 
-test.skipIf(!FULL)('rows that could not be loaded are asked for again after a while, and no more once that is refused', () =>
-  using({}, async (page) => {
-    const { path } = await room(349)
-    let [broken, asked, refused] = [true, 0, 0]
-    await page.route('**/rows?*', (route) => {
-      asked++
-      if (broken) return route.fulfill({ status: 503, body: 'not now' })
-      if (asked > 3) refused++
-      return asked > 3 ? route.fulfill({ status: 403, body: 'no more' }) : route.continue()
-    })
-    const seek = () => page.evaluate(() => document.querySelector('#older')!.scrollIntoView())
-    await openLive(page, path)
-    await until(() => asked === 1) // by itself
-    await seek()
-    await Bun.sleep(2_000)
-    expect(asked).toBe(1)
-    await until(() => asked === 2)
-    broken = false
-    await until(async () => (await sequences(page)).length === 200)
-    await until(async () => (await seek(), refused > 0))
-    await Bun.sleep(7_000)
-    expect(refused).toBe(1)
-    expect((await sequences(page)).length).toBe(200)
-  }),
+test.skipIf(!FULL)(
+  'rows that could not be loaded are asked for again after a while, and no more once that is refused, until the page is connected anew',
+  () =>
+    using({}, async (page) => {
+      const { path } = await room(349)
+      let [broken, refuses, asked, refused] = [true, true, 0, 0]
+      await page.route('**/rows?*', (route) => {
+        asked++
+        if (broken) return route.fulfill({ status: 503, body: 'not now' })
+        if (!refuses || asked <= 3) return route.continue()
+        refused++
+        return route.fulfill({ status: 403, body: 'no more' })
+      })
+      const seek = () => page.evaluate(() => document.querySelector('#older')!.scrollIntoView())
+      await openLive(page, path)
+      await until(() => asked === 1) // by itself
+      await seek()
+      await Bun.sleep(2_000)
+      expect(asked).toBe(1)
+      await until(() => asked === 2)
+      broken = false
+      await until(async () => (await sequences(page)).length === 200)
+      await until(async () => (await seek(), refused > 0))
+      await Bun.sleep(7_000)
+      expect(refused).toBe(1)
+      expect((await sequences(page)).length).toBe(200)
+      refuses = false
+      await page.evaluate(() => dispatchEvent(new Event('reconnect')))
+      await until(async () => (await seek(), (await sequences(page)).length === 350))
+    }),
 )
 
 test('a permalink to a row that is not on the page leads to it', () =>
