@@ -1,13 +1,10 @@
 // A CLI asks permission for a tool: a person is asked, and the runner waits.
 import { z } from 'zod'
 import { holdFor } from '../../operations/hold.ts'
-import { perform } from '../../operations/perform.ts'
-import type { Context } from '../../operations/context.ts'
 import { refuse } from '../../core/errors.ts'
 import { storable, storableText } from '../../transcripts/storable.ts'
 import { insertRequest, requestById, type PermissionRequest } from '../../stores/control/permission-requests.ts'
 import { taskById } from '../../stores/control/tasks.ts'
-import { denyUnanswered, TOO_LATE } from '../permissions/decide.ts'
 import { appendAsked } from '../permissions/append-events.ts'
 import { op, runnerRoute, taskId } from '../schemas.ts'
 import { taskSubject } from '../tasks/task-subject.ts'
@@ -22,7 +19,7 @@ const VALUE_CHARACTERS = 8 * 1024 // of each of its arguments there
 const TEXT_CHARACTERS = 2_000
 
 /** Holds up to 30 s for a person's answer; `waiting: true` when there is none by then: ask again with the same `request_id`. Denied when
- *  nobody answers within PERMISSION_WAIT. */
+ *  nobody answers within PERMISSION_WAIT (lease.ts). */
 export const ask = op({
   ...RUNNER,
   name: 'ask_permission',
@@ -67,21 +64,14 @@ export const ask = op({
     if (answer.waiting === undefined) return answer
     const { services, call } = context
     const { sessionId: session } = (await taskById(services.database, task_id))!
-    const find = async () => decidedOrLate(context, session, storableText(request_id))
-    const decided = await holdFor(services, call, { topic: taskTopic(task_id), timeoutMs: timeout * 1_000, everyMs: () => LATE_MS }, find)
+    const find = async () => {
+      const request = await requestById(services.database, session, storableText(request_id))
+      return request?.decidedAt ? request : undefined
+    }
+    const decided = await holdFor(services, call, { topic: taskTopic(task_id), timeoutMs: timeout * 1_000 }, find)
     return decided ? answerOf(decided) : answer
   },
 })
-
-const LATE_MS = 1_000
-
-const decidedOrLate = async ({ services, call }: Context, session_id: string, id: string): Promise<PermissionRequest | undefined> => {
-  const request = await requestById(services.database, session_id, id)
-  if (!request || request.decidedAt !== null) return request
-  if (services.clock.now() - Date.parse(request.askedAt) < services.config.PERMISSION_WAIT * 1_000) return undefined
-  await perform(denyUnanswered, services, { signal: call.signal }, { session_id, request_id: id, ...TOO_LATE })
-  return requestById(services.database, session_id, id)
-}
 
 const answerOf = ({ decidedAt, allow, message }: PermissionRequest) =>
   decidedAt === null ? { waiting: true as const } : { allow: allow === true, message }

@@ -91,6 +91,10 @@ export interface OverdueRequest {
   late: boolean
 }
 
+/** Has all that nobody has decided wait as long as if it were asked now. */
+export const waitAnew = async ({ query }: Queries): Promise<void> =>
+  void (await query('update permission_requests set asked_at = clock_timestamp() where decided_at is null'))
+
 /** Requests that have waited for so many seconds, and those whose task has ended. */
 export const overdueRequests = ({ query }: Queries, seconds: number): Promise<OverdueRequest[]> =>
   query(

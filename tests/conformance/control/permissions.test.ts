@@ -18,6 +18,9 @@ onEveryEngine(
     const asPerson = async (name: string, input: object) =>
       viaRest(parley())(`control.${name}`, { ...input }, { person: await cookieOf(parley(), { role: 'person', name: 'Nora' }) })
 
+    const waitedFor21s = (request: string) =>
+      parley().database.query(`update permission_requests set asked_at = asked_at - interval '21 s' where id = $1`, [request])
+
     test('a tool waits for a person, who allows it', async () => {
       const { runner, call, session_id, start, log } = await scene()
       const { task_id } = await start()
@@ -218,11 +221,32 @@ onEveryEngine(
       const agent = controlWith(parley(), (await runner.takeOne()).agent_key)
       const raised = { session_id, permission_mode: 'bypassPermissions' }
       const { request_id } = (await refused(agent('update_session', raised), 'forbidden')).details
-      await parley().database.query(`update permission_requests set asked_at = asked_at - interval '21 s' where id = $1`, [request_id])
-      await leaseJob(parley().services).run()
+      const job = leaseJob(parley().services)
+      await job.run()
+      await waitedFor21s(request_id)
+      await job.run()
       expect((await log()).at(-1)).toMatchObject({ event: 'permission_decided', request_id, by: 'nobody', allow: false })
       await refused(asPerson('answer_permission', { session_id, request_id, allow: true }), 'conflict')
       expect((await refused(agent('update_session', raised), 'forbidden')).details.request_id).not.toBe(request_id)
+    })
+
+    test('what was asked before its server stopped, or slept, waits as long once more: nobody could answer meanwhile', async () => {
+      const { services, database } = parley()
+      const { runner, start } = await scene()
+      const { task_id } = await start()
+      await runner.takeOne()
+      const request_id = crypto.randomUUID()
+      const ask = () => done(runner.call('ask_permission', { runner_id: runner.id, task_id, request_id, ...WRITE, timeout: 0 }))
+      const isInInbox = async () => (await waitingRequests(database, 20, 200)).some(({ id }) => id === request_id)
+      expect(await ask()).toEqual({ waiting: true })
+      await waitedFor21s(request_id)
+      expect(await ask()).toEqual({ waiting: true })
+      const job = leaseJob(services)
+      await job.run()
+      expect([await ask(), await isInInbox()]).toEqual([{ waiting: true }, true])
+      await waitedFor21s(request_id)
+      await job.run()
+      expect([await ask(), await isInInbox()]).toEqual([{ allow: false, message: expect.stringContaining('No person answered') }, false])
     })
 
     test('what its runner forbids is refused without asking', async () => {
@@ -280,8 +304,11 @@ onEveryEngine(
       const { runner, start, log } = await controlScene(parley())
       const { task_id } = await start()
       await runner.takeOne()
-      const answer = await done(runner.call('ask_permission', { runner_id: runner.id, task_id, request_id: 'r1', ...WRITE, timeout: 20 }))
-      expect(answer).toEqual({ allow: false, message: expect.stringContaining('No person answered') })
+      const job = leaseJob(parley().services)
+      await job.run()
+      const asking = runner.call('ask_permission', { runner_id: runner.id, task_id, request_id: 'r1', ...WRITE, timeout: 20 })
+      await soon('it is denied', async () => (await job.run(), (await log()).at(-1).event === 'permission_decided'))
+      expect(await done(asking)).toEqual({ allow: false, message: expect.stringContaining('No person answered') })
       expect((await log()).at(-1)).toMatchObject({ event: 'permission_decided', by: 'nobody', allow: false })
     })
 
