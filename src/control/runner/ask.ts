@@ -6,6 +6,7 @@ import { storable, storableText } from '../../transcripts/storable.ts'
 import { insertRequest, requestById, type PermissionRequest } from '../../stores/control/permission-requests.ts'
 import { taskById } from '../../stores/control/tasks.ts'
 import { appendAsked } from '../permissions/append-events.ts'
+import { noSuchTask } from '../reach.ts'
 import { op, runnerRoute, taskId } from '../schemas.ts'
 import { taskSubject } from '../tasks/task-subject.ts'
 import { taskTopic } from '../topics.ts'
@@ -63,7 +64,7 @@ export const ask = op({
   async afterwards(context, answer, { task_id, request_id, timeout }) {
     if (answer.waiting === undefined) return answer
     const { services, call } = context
-    const { sessionId: session } = (await taskById(services.database, task_id))!
+    const { sessionId: session } = (await taskById(services.database, task_id)) ?? noSuchTask(task_id)
     const find = async () => {
       const request = await requestById(services.database, session, storableText(request_id))
       return request?.decidedAt ? request : undefined

@@ -1,5 +1,6 @@
 // What agents ask permission for, and the people who answer.
 import { expect, test } from 'bun:test'
+import { ask } from '../../../src/control/runner/ask.ts'
 import { leaseJob } from '../../../src/control/runner/lease.ts'
 import { callLine } from '../../../src/core/events/tool-call.ts'
 import { permissionView } from '../../../src/pages/agents/permission-view.ts'
@@ -275,6 +276,14 @@ onEveryEngine(
         await done(asPerson('answer_permission', { session_id, request_id: asked.request_id, allow: true }))
         expect(await done(ask())).toEqual({ allow: true, message: null })
       }
+    })
+
+    test('a question whose session is purged while it is held is refused as one of a task that is not there', async () => {
+      const { services } = parley()
+      const call = { signal: () => services.stopping }
+      const asked = { runner_id: 'r', task_id: crypto.randomUUID(), request_id: 'r1', ...WRITE, timeout: 0 }
+      const answer = ask.afterwards!({ services, call } as never, { waiting: true }, asked)
+      await expect(answer).rejects.toMatchObject({ code: 'not_found' })
     })
 
     test('a secret in what is asked reaches no log', async () => {
