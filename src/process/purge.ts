@@ -1,7 +1,7 @@
 // Deletes sessions for good, as an operator orders: from the log, the index and the memory of every instance.
 import { z } from 'zod'
 import type { Database } from '../../db/database.ts'
-import { isUndone } from '../../db/errors.ts'
+import { untilDone } from '../../db/until-done.ts'
 import { vacuumAll } from '../../db/vacuum.ts'
 import { pause } from '../core/runtime/pause.ts'
 import { topicOf } from '../log/topics.ts'
@@ -47,8 +47,6 @@ const MAY_TAKE_MS = 30 * 60_000 // for what reads all sessions, or waits for who
 const PIECE = { pglite: { rows: 50, bytes: 32 * 1024 }, postgres: { rows: 500, bytes: 256 * 1024 } }
 
 type GoesOn = () => boolean
-
-const TRIES = 4 // a transaction that the database undid, because another one waited for it, is begun again
 
 /** Finds what an order names, and with `yes` deletes it, a session at a time. A purge that was interrupted, or that `goesOn` has ended between
  *  two pieces, is run again: the session that it was at is archived then, and has the beginning of its log. */
@@ -113,16 +111,6 @@ const deleteRest = (database: Database, id: string, days: number | undefined): P
     if (rest) await forgetEvents(tx, id, rest)
     return deleteSession(tx, id)
   }, MAY_TAKE_MS)
-
-const untilDone = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-  for (let tried = 1; ; tried++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!isUndone(error) || tried === TRIES) throw error
-    }
-  }
-}
 
 // Deletes a piece of the session's log, from its end, from the log and the index alike, and then of its document's versions, from their
 // beginning. False when what is left of each is a piece, which goes with the session.

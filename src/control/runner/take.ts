@@ -23,6 +23,7 @@ import {
 } from '../../stores/control/handed-tasks.ts'
 import { setTask, wasBegunBefore, wasPromptedBefore, type Task } from '../../stores/control/tasks.ts'
 import type { Queries } from '../../../db/database.ts'
+import { untilDone } from '../../../db/until-done.ts'
 import { digestOf } from '../genealogy/digest.ts'
 import { op, runnerRoute } from '../schemas.ts'
 import { giveUpTask } from '../tasks/give-up-task.ts'
@@ -115,7 +116,7 @@ const interrupt = (task_id: string) => ({ task_id, order: 'interrupt' as const }
 const findWork = async (context: Context, id: string): Promise<Answer | 'interrupting' | undefined> => {
   const { services } = context
   if (!(await mayHaveNews(services.database, id))) return undefined
-  const { orders, tasks, forbidden, interrupting } = await services.database.transaction(async (tx) => {
+  const look = async (tx: Queries) => {
     const runner = (await lockRunner(tx, id)) ?? refuseReplaced(id)
     if (runner.endedAt !== null || runner.keyId !== keyIdOf(context)) refuseReplaced(id)
     await handOut(tx, id, runner.parallel - (await runningOn(tx, id)))
@@ -128,7 +129,8 @@ const findWork = async (context: Context, id: string): Promise<Answer | 'interru
     for (const one of allowed.get(true) ?? []) tasks.push(await withKey(context, tx, one))
     const forbidden = allowed.get(false) ?? []
     return { tasks, orders: [...interrupts, ...worktrees], forbidden, interrupting: await isInterrupting(tx, id) }
-  })
+  }
+  const { orders, tasks, forbidden, interrupting } = await untilDone(() => services.database.transaction(look))
   for (const { task } of forbidden)
     await perform(giveUpTask, services, { signal: context.call.signal }, { task_id: task.id, code: 'not_allowed', message: NOT_ALLOWED })
   if (tasks.length > 0 || orders.length > 0) return { tasks, orders }

@@ -1,5 +1,5 @@
 // Prompts and what becomes of them, with a runner that the test plays.
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { controlScene, controlWith, type Control } from '../../support/control-scene.ts'
 import { watchedAgents } from '../../../src/stores/control/watched.ts'
 import { jobsOf } from '../../../src/operations/toolset.ts'
@@ -115,6 +115,23 @@ onEveryEngine(
       const waiting = call('get_task', { task_id: early.task_id, timeout_ms: 20_000 })
       await runner.work('There.', [said('There.')])
       expect((await done(waiting)).task).toMatchObject({ status: 'completed', answer: { text: 'There.' } })
+    })
+
+    test('work that the database undoes while it is handed out is handed out by the same call', async () => {
+      const { database } = parley()
+      const { runner, call, session_id } = await scene()
+      const { task_id } = await start(call, session_id)
+      const transaction = database.transaction
+      const undone = Object.assign(new Error('deadlock detected'), { code: '40P01' })
+      let times = 0
+      const undoing = spyOn(database, 'transaction').mockImplementation((...args) =>
+        times++ % 3 < 2 ? Promise.reject(undone) : (transaction(...args) as Promise<never>),
+      )
+      try {
+        expect((await runner.take()).tasks).toMatchObject([{ task_id }])
+      } finally {
+        undoing.mockRestore()
+      }
     })
 
     test('an interrupt reaches the runner as an order, until it is answered [D18]', async () => {
