@@ -59,12 +59,11 @@ export const importTranscript = async (
   const sessionId = sessionIdOf(recognised)
   if (parent !== undefined) await refuseForeign(services, sessionId, parent)
   const progress = await importProgressOf(services.database, sessionId)
-  // A document leaves no place from which its lines go on: Gemini CLI may have written both.
-  const again = progress.batches > 0 && progress.bytes === 0
-  const writer = new Writer(services, sessionId, recognised, parent, again, refuseEnded)
-  const reading = new TranscriptReader(writer, document ? { ...progress, ...START, memory: newMemory() } : progress, document)
+  const writer = new Writer(services, sessionId, recognised, parent, refuseEnded)
+  const fromBeginning = document || progress.bytes === 0
+  const reading = new TranscriptReader(writer, fromBeginning ? { ...progress, ...START, memory: newMemory() } : progress, document)
   if (document) await reading.all(elementsOf(stream.whole()))
-  else if (progress.bytes === 0) await reading.all(linesOf(stream.whole(), progress))
+  else if (fromBeginning) await reading.all(linesOf(stream.whole(), START))
   else {
     const from = progress.bytes - tailLength(progress.tail)
     if (source.rereadable) await stream.end()

@@ -27,6 +27,8 @@ export interface ImportProgress extends LinePosition {
   memory: Memory
   turn: OpenTurn
   batches: number
+  /** The log may have events of what is read: the transcript was imported before, and is read from its beginning again. */
+  again: boolean
 }
 
 /** An event with its id, fit to be stored. */
@@ -55,9 +57,11 @@ export const identified = (sessionId: string, event: TraceEvent, key: string): I
 
 export const importProgressOf = async (queries: Queries, sessionId: string): Promise<ImportProgress> => {
   const row = await importOf(queries, sessionId)
-  if (!row) return { bytes: 0, lines: 0, open: false, tail: '', memory: newMemory(), turn: NO_TURN, batches: 0 }
+  if (!row) return { bytes: 0, lines: 0, open: false, tail: '', memory: newMemory(), turn: NO_TURN, batches: 0, again: false }
   const { bytes, lines, tail, batches, state } = row
-  return { bytes, lines, tail, batches, ...(state as unknown as Pick<ImportProgress, 'open' | 'memory' | 'turn'>) }
+  const { open, memory, turn, again } = state as unknown as Pick<ImportProgress, 'open' | 'memory' | 'turn'> & { again?: boolean }
+  // A document leaves no place from which its lines go on: Gemini CLI may have written both.
+  return { bytes, lines, tail, batches, open, memory, turn, again: again || bytes === 0 }
 }
 
 /** Writes one transcript's events, batch after batch. */
@@ -69,7 +73,6 @@ export class Writer {
     readonly sessionId: string,
     readonly recognised: Recognised,
     readonly parent: string | undefined,
-    readonly again: boolean, // it was imported before, and is read from its beginning
     readonly refuseEnded: RefuseEnded,
   ) {}
 
@@ -87,15 +90,15 @@ export class Writer {
     const found = await lockSession(tx, this.sessionId)
     await this.refuseEnded(tx)
     const session = found?.purgedAt === null ? found : await this.#begin(tx, batch, read.memory, found)
-    const { events, turn, on, off } = numbered(session, await unknownOf(tx, batch, this.again), read.turn)
-    const { bytes, lines, tail, batches, open, memory } = read
+    const { events, turn, on, off } = numbered(session, await unknownOf(tx, batch, read.again), read.turn)
+    const { bytes, lines, tail, batches, open, memory, again } = read
     const mine = await saveImport(tx, {
       sessionId: this.sessionId,
       bytes,
       lines,
       tail,
       batches,
-      state: { open, turn, memory: storable(memory) },
+      state: { open, turn, memory: storable(memory), again },
     })
     if (!mine) refuse('conflict', 'This transcript is being imported right now. Try again when that is done; nothing is imported twice.')
     if (events.length > 0) await insertNumbered(tx, this.sessionId, events)

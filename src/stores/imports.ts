@@ -29,6 +29,21 @@ export const saveImport = async ({ db }: Queries, { sessionId, batches, ...read 
   return rows.length === 1
 }
 
+// The turn goes on at the newest event that is left: a prompt that follows opens the next one.
+const IMPORT_ANEW = `
+with newest as (
+  select id, turn, ordinal, terminal from events where session_id = $1 order by sequence desc limit 1
+), anew as (
+  update imports set bytes = 0, lines = 0, tail = '', batches = batches + 1, state = state || jsonb_build_object('again', true, 'turn',
+    jsonb_strip_nulls(jsonb_build_object('turn', turn, 'ordinal', ordinal, 'asked', true, 'worked', true, 'terminal', case when terminal then id end)))
+  from newest where session_id = $1 returning turn, ordinal
+)
+update sessions set turn = anew.turn, turn_events = anew.ordinal from anew where id = $1`
+
+/** The end of the log of a session is gone: a transcript that was imported into it is read from its beginning next time, and adds what is
+ *  missing. An import that is under way ends. The caller holds the session's lock. */
+export const importAnew = async ({ query }: Queries, sessionId: string): Promise<void> => void (await query(IMPORT_ANEW, [sessionId]))
+
 /** The session of this event. */
 export const sessionOfEvent = async ({ query }: Queries, id: string): Promise<string | undefined> => {
   const [row] = await query<{ session_id: string }>('select session_id from events where id = $1', [id])

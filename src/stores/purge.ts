@@ -7,6 +7,7 @@ import { sessions } from '../../db/schema.ts'
 import { stopUnlimited, waitingForMoney } from './control/costs.ts'
 import { MESSAGE } from './events.ts'
 import { NO_SUBJECT } from './idempotency.ts'
+import { importAnew } from './imports.ts'
 import { LAST_EVENT_AT } from './last-event-at.ts'
 import { insertSession, lockSession, type Session } from './sessions.ts'
 
@@ -113,7 +114,8 @@ export const logEndOf = async ({ query }: Queries, id: string, { rows, bytes } =
 }
 
 /** Deletes the end of a session's log. The session takes nothing more then: it is on its way out. The caller holds its lock. */
-export const cutLog = async ({ query }: Queries, id: string, { after }: LogEnd): Promise<void> => {
+export const cutLog = async (queries: Queries, id: string, { after }: LogEnd): Promise<void> => {
+  const { query } = queries
   await query('delete from events where session_id = $1 and sequence > $2', [id, after])
   await query(
     `update sessions set archived_at = coalesce(archived_at, clock_timestamp()), last_sequence = $2::int8,
@@ -130,6 +132,7 @@ export const cutLog = async ({ query }: Queries, id: string, { after }: LogEnd):
   )
   await query('update acks set cursor = $2 where session_id = $1 and cursor > $2', [id, after])
   await query('update loops set released_through = $2 where session_id = $1 and released_through > $2', [id, after])
+  await importAnew(queries, id)
 }
 
 const CUT_VERSIONS = `

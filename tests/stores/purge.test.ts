@@ -395,6 +395,32 @@ onEveryEngine((parley, engine) => {
     await order(id, '--yes')
   })
 
+  test('one that is cut short and restored gets its end back from its transcript, in the turns that it had', async () => {
+    const session = crypto.randomUUID()
+    const role = (n: number) => (n % 2 ? 'user' : 'assistant')
+    const line = (n: number) => claudeLine(n, role(n), `${n} ${'x'.repeat(60_000)}`, { session, end: n % 4 === 0 })
+    const lines = Array.from({ length: 15 }, (_, i) => line(i + 1))
+    const bring = (some = lines) => importTranscript(parley().services, bodySource(new Response(some.join('\n')).body, '', 1e9))
+    const { session_id: id } = await bring()
+    const read = async () =>
+      (await eventsOf(parley(), id)).filter(({ type }) => type !== 'system').map((event) => [event.id, event.turn, event.terminal])
+    const events = await read()
+    const { database, services } = parley()
+    let left = engine === 'pglite' ? 6 : 2
+    const ending: typeof database = {
+      ...database,
+      unhurried: (...args) => (left-- > 0 ? database.unhurried(...args) : Promise.reject(new Error('ended'))),
+    }
+    await expect(purge({ ...services, database: ending }, purgeArguments([id, '--yes']))).rejects.toThrow('ended')
+    const cut = (await sessionRow(parley(), id)).last_sequence
+    expect([cut > 0, cut < 15]).toEqual([true, true])
+    await done(call()('control.manage_session', { session_id: id, action: 'start' }, { headers: bearer(await keyOf(parley(), 'full')) }))
+    await bring(lines.slice(0, 2)) // an import that does not come to the end
+    expect(await bring()).toMatchObject({ session_id: id, added: 15 - cut })
+    expect(await read()).toEqual(events)
+    await order(id, '--yes')
+  })
+
   test('a transaction that the database undid is begun again', async () => {
     const { id, alex } = await room(call())
     await say(alex, 'Over.')
