@@ -8,6 +8,7 @@ import { eventsAfter, isConversation, pageOf, type Event, type Page } from '../s
 export const createFeeds = (database: Database) => {
   const recent = new RecentEvents<Event>(lengthOf)
   const read = sharedReads(database)
+  let forgets = 0
 
   return {
     /** Committed events of one session, ascending. */
@@ -18,15 +19,19 @@ export const createFeeds = (database: Database) => {
 
     /** Drops all cached events, or those of a session that is being purged: notifications may have been lost, the database replaced by a
      *  copy, or a session purged. */
-    forget: (session?: string) => recent.forget(session),
+    forget(session?: string) {
+      forgets++
+      recent.forget(session)
+    },
 
     /** A page of events after `cursor`, returned without a promise when memory has it. `newest`: the sequence that the caller knows to be
      *  committed; memory that ends before it is passed over. */
     after(session: string, cursor: number, trace: boolean, newest: number): Page | Promise<Page> {
       const events = recent.after(session, cursor, newest)
       if (events) return pageOf(trace ? events : events.filter(({ type }) => isConversation(type)))
+      const before = forgets // a read that began before one may have found what is to be forgotten
       return read(session, cursor, trace).then((page) => {
-        if (isWithoutGap(page.events, cursor)) recent.extend(session, page.events)
+        if (forgets === before && isWithoutGap(page.events, cursor)) recent.extend(session, page.events)
         return page
       })
     },

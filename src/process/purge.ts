@@ -1,10 +1,10 @@
 // Deletes sessions for good, as an operator orders: from the log, the index and the memory of every instance.
 import { z } from 'zod'
-import type { Database } from '../../db/database.ts'
+import type { Queries } from '../../db/database.ts'
 import { untilDone } from '../../db/until-done.ts'
 import { vacuumAll } from '../../db/vacuum.ts'
 import { pause } from '../core/runtime/pause.ts'
-import { topicOf } from '../log/topics.ts'
+import { topicOf, type Topic } from '../log/topics.ts'
 import { forgetEvents, lockIndex } from '../search/forget.ts'
 import {
   cutLog,
@@ -15,6 +15,7 @@ import {
   logEndOf,
   purgeableByAge,
   purgeableById,
+  type Piece,
   type Purgeable,
 } from '../stores/purge.ts'
 import { lockSession } from '../stores/sessions.ts'
@@ -86,44 +87,50 @@ export const purge = async (
 
 // A session that is found by its age alone stays where something has happened in it since: many take hours. Returns the sessions whose agents
 // were stopped; undefined where it stays.
-const purgeOne = async (
-  { database, publishTopic }: Services,
-  id: string,
-  days: number | undefined,
-  goesOn: GoesOn,
-): Promise<string[] | undefined> => {
-  while (goesOn() && (await untilDone(() => shorten(database, id, days)))) {
-    publishTopic(topicOf(CUT_KIND, id), Date.now())
-    await pause()
-  }
-  if (!goesOn()) return undefined
-  const gone = await untilDone(() => deleteRest(database, id, days))
-  if (gone) publishTopic(topicOf(PURGED_KIND, id), Date.now())
-  return gone
+const purgeOne = async (services: Services, id: string, days: number | undefined, goesOn: GoesOn): Promise<string[] | undefined> => {
+  const piece = PIECE[services.database.engine]
+  while (goesOn() && (await told(services, topicOf(CUT_KIND, id), (tx) => shorten(tx, id, days, piece)))) await pause()
+  return goesOn() ? told(services, topicOf(PURGED_KIND, id), (tx) => deleteRest(tx, id, days)) : undefined
 }
 
-const deleteRest = (database: Database, id: string, days: number | undefined): Promise<string[] | undefined> =>
-  database.unhurried(async (tx) => {
-    await lockIndex(tx)
-    await lockSession(tx, id)
-    if (!(await isStillOld(tx, id, days))) return undefined
-    const rest = await logEndOf(tx, id) // what came meanwhile
-    if (rest) await forgetEvents(tx, id, rest)
-    return deleteSession(tx, id)
-  }, MAY_TAKE_MS)
+// A transaction after which no instance must serve what it deleted, however this process ends: the others are told with the commit. Where that
+// is not answered, it may have been made.
+const told = async <Result>({ database, sendWith, movedHere }: Services, topic: Topic, work: (tx: Queries) => Promise<Result>) => {
+  const now = Date.now()
+  const write = async (tx: Queries) => {
+    const result = await work(tx)
+    if (result) await sendWith(tx, topic, now)
+    return result
+  }
+  try {
+    const result = await untilDone(() => database.unhurried(write, MAY_TAKE_MS))
+    if (result) movedHere(topic, now)
+    return result
+  } catch (error) {
+    movedHere(topic, now)
+    throw error
+  }
+}
+
+const deleteRest = async (tx: Queries, id: string, days: number | undefined): Promise<string[] | undefined> => {
+  await lockIndex(tx)
+  await lockSession(tx, id)
+  if (!(await isStillOld(tx, id, days))) return undefined
+  const rest = await logEndOf(tx, id) // what came meanwhile
+  if (rest) await forgetEvents(tx, id, rest)
+  return deleteSession(tx, id)
+}
 
 // Deletes a piece of the session's log, from its end, from the log and the index alike, and then of its document's versions, from their
 // beginning. False when what is left of each is a piece, which goes with the session.
-const shorten = (database: Database, id: string, days: number | undefined): Promise<boolean> =>
-  database.unhurried(async (tx) => {
-    await lockIndex(tx)
-    const session = await lockSession(tx, id)
-    if (!(await isStillOld(tx, id, days))) return false
-    if (session?.purgedAt !== null) return false
-    const piece = PIECE[database.engine]
-    const end = await logEndOf(tx, id, piece)
-    if (!end || end.after === 0) return cutVersions(tx, id, piece)
-    await forgetEvents(tx, id, end)
-    await cutLog(tx, id, end)
-    return true
-  }, MAY_TAKE_MS)
+const shorten = async (tx: Queries, id: string, days: number | undefined, piece: Piece): Promise<boolean> => {
+  await lockIndex(tx)
+  const session = await lockSession(tx, id)
+  if (!(await isStillOld(tx, id, days))) return false
+  if (session?.purgedAt !== null) return false
+  const end = await logEndOf(tx, id, piece)
+  if (!end || end.after === 0) return cutVersions(tx, id, piece)
+  await forgetEvents(tx, id, end)
+  await cutLog(tx, id, end)
+  return true
+}

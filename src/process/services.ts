@@ -121,6 +121,9 @@ export const createServices = async (database: Database, config: Config, log: Lo
     wakes,
     publish: publisher.publish,
     publishTopic: publisher.publishTopic,
+    /** For news that no instance must miss: sent to the others with the commit of `tx`, and to be told here by `movedHere` after it. */
+    sendWith: async (tx: Queries, topic: Topic, newest: number) => notifier?.topicsMoved(tx, [topic], newest),
+    movedHere: publisher.onMoved,
     onTopic: publisher.on,
     onEvents: publisher.onEvents,
     grewHere: publisher.grewHere,

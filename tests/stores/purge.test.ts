@@ -11,6 +11,7 @@ import { PURGED } from '../../src/rooms/handoff.ts'
 import { claudeLine, dataFile, eventsOf, importFile, sessionRow } from '../support/transcripts.ts'
 import { controlScene } from '../support/control-scene.ts'
 import { holdLock, waitingForLocks } from '../support/held-lock.ts'
+import { createFeeds } from '../../src/log/feeds.ts'
 import { CUT_KIND } from '../../src/process/publish.ts'
 import type { Services } from '../../src/process/services.ts'
 import { documentVersions, editsIn, readDocument } from '../../src/stores/documents.ts'
@@ -206,6 +207,44 @@ onEveryEngine((parley, engine) => {
     expect(await sequences(end)).toContain((said as any).cursor)
     await say(alex, 'Are you there?')
     expect(await sequences()).toEqual([(said as any).cursor + 1])
+  })
+
+  test('a piece whose commit nobody answered, as where its process died, is gone from the memory of every instance', async () => {
+    const { id, alex, bea } = await room(call())
+    const { database, services } = parley()
+    for (let n = 0; n < 12; n++) await say(alex, `${n} ${'…'.repeat(10_000)}`) // more bytes than memory takes them for
+    const { last_sequence: newest } = await sessionRow(parley(), id)
+    const other = engine === 'postgres' ? await parley().beside({}) : parley() // on the embedded database nothing notifies it
+    const readers = [parley(), other].map((at) => async (since_cursor: number) => {
+      const { messages } = await done(viaRest(at)('wait_for_messages', { session_id: id, since_cursor, timeout: 0 }, { team: bea.token }))
+      return messages.map(({ sequence }: any) => sequence) as number[]
+    })
+    for (const read of readers) for (let cursor = 1; cursor < newest;) cursor = (await read(cursor)).at(-1)! // all of it is in memory
+    let answered = 0
+    const unanswered: typeof database = {
+      ...database,
+      async unhurried(...args) {
+        const answer = await database.unhurried(...args)
+        return ++answered === 2 ? Promise.reject(new Error('no answer')) : answer
+      },
+    }
+    await expect(purge({ ...services, database: unanswered }, purgeArguments([id, '--yes']))).rejects.toThrow('no answer')
+    const { last_sequence: end } = await sessionRow(parley(), id)
+    expect(end).toBeLessThan(newest)
+    for (const read of readers) await soon('it has forgotten', async () => Bun.deepEquals(await read(end - 1), [end]), 3)
+    if (other !== parley()) await (other as any).close()
+  })
+
+  test('a read of the log that began before it was cut brings nothing back into memory', async () => {
+    const { id, alex } = await room(call())
+    await say(alex, 'Soon gone.')
+    const feeds = createFeeds(parley().database)
+    const reading = feeds.after(id, 0, true, 1)
+    feeds.forget(id)
+    const newest = (await reading).events.at(-1)!.sequence
+    expect(feeds.recent(id, newest - 1, newest)).toBeUndefined()
+    await feeds.after(id, 0, true, 1)
+    expect(feeds.recent(id, newest - 1, newest)).toHaveLength(1)
   })
 
   test('one that is cut short and restored takes no post by where its log ended before', async () => {
