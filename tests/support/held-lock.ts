@@ -1,12 +1,16 @@
-import type { Database } from '../../db/database.ts'
+import type { Database, Queries } from '../../db/database.ts'
 
 const HELD_AT_MOST_MS = 120_000
 
-/** Takes a lock in a transaction of its own. Resolves, once the lock is held, with the function that ends the transaction. */
-export const holdLock = async (database: Database, statement: string): Promise<() => Promise<void>> => {
+/** Takes a lock in a transaction of its own, by a statement or whatever does so. Resolves, once the lock is held, with the function that ends
+ *  the transaction. */
+export const holdLock = async (
+  database: Database,
+  statement: string | ((tx: Queries) => Promise<unknown>),
+): Promise<() => Promise<void>> => {
   const [taken, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const held = database.transaction(async ({ query }) => {
-    await query(statement)
+  const held = database.transaction(async (tx) => {
+    await (typeof statement === 'string' ? tx.query(statement) : statement(tx))
     taken.resolve()
     await over.promise
   }, HELD_AT_MOST_MS)

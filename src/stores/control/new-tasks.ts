@@ -9,9 +9,12 @@ export type NewTask = Pick<
 >
 
 // All that a prompt writes and asks beside its message. In SQL by hand: it is most of what send_prompt costs beyond a post (bench/control.ts).
+// The worktree is locked as a foreign key locks it, so that it is not gone before the task stands there (worktrees.ts).
 const QUEUE = `
 with at_work as (
   update sessions set agent_status = 'running' where id = $2 and agent_status not in ('creating', 'running')
+), place as (
+  select w.runner_id from sessions s join worktrees w on w.id = s.worktree_id where s.id = $2 and w.gone_at is null for key share of w
 )
 insert into tasks (id, session_id, status, mode, prompt, prompted_by, message_id, start_sequence, turn)
 values ($1, $2, $3, $4, $5, $6::text::jsonb, $7, $8, $9)
@@ -20,7 +23,7 @@ returning
    where a.session_id = $2 and t.status in ('queued', 'running'))
   + (select count(*)::int from tasks t
      where t.session_id = $2 and t.status in ('queued', 'running') and not exists (select from agents where session_id = $2)) as others,
-  (select w.runner_id from sessions s join worktrees w on w.id = s.worktree_id and w.gone_at is null where s.id = $2) as runner_id`
+  (select runner_id from place) as runner_id`
 
 /** Inserts a task; its session's agent is at work from then on, unless its worktree is still being made. Returns how many others of its tree,
  *  or of a session without an agent, are queued or running, and which runner has its worktree. The caller holds the session's lock. */

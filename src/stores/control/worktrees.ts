@@ -114,12 +114,14 @@ export const saveWorktree = async ({ db }: Queries, runnerId: string, named: Che
 
 /** Takes a worktree out of what its runner offers, until the runner names it again. A worktree with queued tasks stays: they are handed out,
  *  and the runner ends each with the reason. */
-export const setGone = async ({ query }: Queries, id: string, runnerId: string): Promise<void> =>
-  void (await query(
+export const setGone = async ({ query }: Queries, id: string, runnerId: string): Promise<void> => {
+  await query('select from worktrees where id = $1 for update', [id]) // a task that is being queued there is seen (new-tasks.ts)
+  await query(
     `update worktrees w set gone_at = clock_timestamp() where id = $1 and runner_id = $2 and gone_at is null and not exists (
        select from tasks t join sessions s on s.id = t.session_id where s.worktree_id = w.id and t.status = 'queued')`,
     [id, runnerId],
-  ))
+  )
+}
 
 /** What a task left in its worktree. */
 export const setGitState = async (

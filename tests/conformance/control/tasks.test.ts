@@ -1,6 +1,8 @@
 // Prompts and what becomes of them, with a runner that the test plays.
 import { describe, expect, spyOn, test } from 'bun:test'
 import { controlScene, controlWith, type Control } from '../../support/control-scene.ts'
+import { insertTask } from '../../../src/stores/control/new-tasks.ts'
+import { setGone } from '../../../src/stores/control/worktrees.ts'
 import { watchedAgents } from '../../../src/stores/control/watched.ts'
 import { jobsOf } from '../../../src/operations/toolset.ts'
 import { toolsets } from '../../../src/toolsets.ts'
@@ -496,6 +498,33 @@ onEveryEngine(
       const made = await done(call('create_session', { title: 'A', repo_full_name, branch: 'made' }))
       const order = { order: 'worktree', session_id: made.session_id, branch: 'made', repo_path: '/code/main' }
       expect((await runner.take()).orders).toMatchObject([order])
+    })
+
+    test('a prompt that crosses the news that its worktree is gone is refused, or keeps it there until its runner has told of it too', async () => {
+      const { database } = parley()
+      if (database.engine === 'pglite') return // has one transaction at a time
+      const waiting = () => soon('it waits', async () => (await waitingForLocks(database)) === 1, 10)
+      const first = await scene()
+      const told = await holdLock(database, (tx) => setGone(tx, first.runner.worktree, first.runner.id))
+      const refusal = refused(first.call('send_prompt', { session_id: first.session_id, prompt: 'Go.' }), 'conflict')
+      await waiting()
+      await told()
+      expect((await refusal).message).toContain('mode fork')
+
+      const { runner, call, session_id } = await scene()
+      const beside = (await done(call('create_session', { title: 'Beside', worktree_id: runner.worktree }))).session_id as string
+      const { task_id } = await start(call, session_id)
+      await runner.takeOne()
+      const task = { id: crypto.randomUUID(), sessionId: beside, status: 'queued', mode: 'continue', prompt: 'Go.' } as const
+      const promptedBy = { kind: 'key', name: 'a key', session_id: null } as const
+      const place = { messageId: crypto.randomUUID(), startSequence: 2, turn: 1, turnEvents: null }
+      const queued = await holdLock(database, (tx) => insertTask(tx, { ...task, promptedBy, ...place }))
+      const error = { code: 'worktree_gone', message: 'The worktree was removed.' }
+      const telling = runner.finish(task_id, undefined, { status: 'failed', error })
+      await waiting()
+      await queued()
+      await telling
+      expect((await runner.take()).tasks).toMatchObject([{ task_id: task.id }])
     })
 
     test('what a task leaves in no commit is told of its worktree, until another one tells otherwise', async () => {
