@@ -1,5 +1,6 @@
 // Writes a transcript's events into the log: a batch is one transaction under the session's lock, and records how far the transcript was read.
 import type { Queries } from '../../db/database.ts'
+import { isAway } from '../../db/errors.ts'
 import { refuse } from '../core/errors.ts'
 import { uuidOf } from '../core/ids.ts'
 import { utf8Bytes } from '../core/text/text.ts'
@@ -78,8 +79,13 @@ export class Writer {
 
   /** Writes the events that are not in the log yet, and saves that the transcript has been read up to `read`. */
   async write(batch: IdentifiedEvent[], read: ImportProgress): Promise<ImportProgress> {
-    const { database, grewHere } = this.services
-    const written = await database.transaction((tx) => this.#within(tx, batch, read), BATCH_MAY_TAKE_MS)
+    const { database, grewHere, outcomeUnknown } = this.services
+    const written = await database
+      .transaction((tx) => this.#within(tx, batch, read), BATCH_MAY_TAKE_MS)
+      .catch((error) => {
+        if (isAway(error)) outcomeUnknown()
+        throw error
+      })
     this.added += written.events
     if (written.events > 0) grewHere(this.sessionId, written.newest, written.events)
     return { ...read, turn: written.turn, batches: read.batches + 1 }

@@ -1,7 +1,10 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import { DatabaseTimeout } from '../../db/database.ts'
+import { bodySource } from '../../src/import/source.ts'
+import { importTranscript } from '../../src/import/transcript.ts'
 import { controlScene } from '../support/control-scene.ts'
-import { cookieOf, done, onEveryEngine, room, say, viaRest } from '../support/parley.ts'
+import { cookieOf, done, NEVER_MS, onEveryEngine, room, say, soon, viaRest } from '../support/parley.ts'
 import { claudeLine, dataFile, eventsOf, forget, outline, sessionRow } from '../support/transcripts.ts'
 
 const session = () => crypto.randomUUID()
@@ -94,6 +97,25 @@ onEveryEngine((parley, engine) => {
     for (const key of ['twice', undefined]) expect([key, (await send(longer, key)).status]).toEqual([key, 401])
     expect(await eventsOf(parley(), first.body.session_id)).toHaveLength(1)
     await forget(parley(), first.body.session_id)
+  })
+
+  test('what was written although nobody answered in time is found by a search', async () => {
+    const { services, close } = await parley().beside({}, {}, { intervals: { recheck: 50, peers: NEVER_MS } })
+    const { database, indexer } = services
+    await indexer.run() // has compared all that there is
+    const unanswered: typeof database = {
+      ...database,
+      async transaction(...args) {
+        await database.transaction(...args)
+        throw new DatabaseTimeout()
+      },
+    }
+    const id = session()
+    const source = bodySource(new Response(claudeLine(1, 'user', 'Unanswered.', { session: id })).body, '', 1e6)
+    await expect(importTranscript({ ...services, database: unanswered }, source)).rejects.toThrow(DatabaseTimeout)
+    const indexed = 'select from event_search e join events using (id) where events.content::text like $1'
+    await soon('it is indexed', async () => (await database.query(indexed, ['%Unanswered%'])).length > 0, 10)
+    await close()
   })
 
   test('others have their turn while a long one is imported', async () => {
