@@ -84,10 +84,11 @@ export class BatchWriter {
 
   async #oneByOne(posts: Post[], lockWait: string): Promise<Outcome[]> {
     const outcomes: Outcome[] = []
-    for (const post of posts) {
+    for (const [i, post] of posts.entries()) {
       const last = outcomes.at(-1)
-      const isOver = last && (isUndecided(last) || (last.outcome === 'failed' && isAway(last.error)))
-      outcomes.push(isOver ? last : isLate(post) ? TOO_LATE : (await this.#checkUnderLock([post], lockWait))[0]!)
+      if (last && isUndecided(last)) outcomes.push(post.draft.sessionId === posts[i - 1]!.draft.sessionId ? last : { outcome: 'again' })
+      else if (last?.outcome === 'failed' && isAway(last.error)) outcomes.push(last)
+      else outcomes.push(isLate(post) ? TOO_LATE : (await this.#checkUnderLock([post], lockWait))[0]!)
     }
     return outcomes
   }

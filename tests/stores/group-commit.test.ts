@@ -1,5 +1,6 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import { ANSWER_WITHIN_MS } from '../../db/database.ts'
+import { BatchWriter } from '../../src/log/batch-writer.ts'
 import { GroupCommit } from '../../src/log/group-commit.ts'
 import type { Appended, Draft } from '../../src/log/append.ts'
 import { holdLock } from '../support/held-lock.ts'
@@ -325,6 +326,22 @@ onEveryEngine((parley, engine) => {
         expect((await places(id)).map(([sequence]) => sequence)).toEqual(Array.from({ length: 13 }, (_, n) => n + 2))
       for (const { id } of free) expect(await places(id)).toHaveLength(25)
       expect(slowest).toBeLessThan(15_000) // else it takes until the locks are released: until the request gives up
+    })
+
+    test('of a batch with a post that cannot be stored, those of a held session alone are held: the others go on together', async () => {
+      const call = viaRest(parley())
+      const [held, free] = [await room(call), await room(call)]
+      const release = await lockOf(held.id)
+      const drafts = [
+        chat(held.id, held.alex.handle, 'a'),
+        chat(held.id, held.bea.handle, 'b'),
+        chat(free.id, free.alex.handle, 'c'),
+        chat(free.id, 'no uuid', 'd'),
+      ]
+      const posts = drafts.map((draft) => ({ draft, since: performance.now() }))
+      const outcomes = await new BatchWriter(parley().database).shared(posts)
+      expect(outcomes.map(({ outcome }) => outcome)).toEqual(['held', 'held', 'again', 'again'])
+      await release()
     })
 
     test('a post whose sign-in somebody holds goes alone: others are not sent again and again with it', async () => {
