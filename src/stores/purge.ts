@@ -4,7 +4,7 @@ import { eq, sql } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { plainArray } from '../../db/arrays.ts'
 import { sessions } from '../../db/schema.ts'
-import { stopUnlimited, waitingForMoney } from './control/costs.ts'
+import { limitedWith, stopUnlimited } from './control/costs.ts'
 import { MESSAGE } from './events.ts'
 import { NO_SUBJECT } from './idempotency.ts'
 import { importAnew } from './imports.ts'
@@ -158,14 +158,14 @@ export const cutVersions = async ({ query }: Queries, id: string, { rows, bytes 
 export const deleteSession = async (tx: Queries, id: string): Promise<string[] | undefined> => {
   const session = await lockSession(tx, id)
   if (!session || session.purgedAt !== null) return undefined
-  const waiting = await waitingForMoney(tx, id)
+  const limited = await limitedWith(tx, id)
   const [found] = await purgeableById(tx, [id])
   await tx.query('delete from events where session_id = $1', [id])
   await tx.query(`delete from idempotency where scope in (${SCOPES})`, [id])
   await tx.query('delete from seats where holder = $1', [id])
   await tx.db.delete(sessions).where(eq(sessions.id, id)) // what hangs on it goes with it
   if (found!.kept_for > 0) await keepRow(tx, session)
-  return stopUnlimited(tx, waiting, 'a purge')
+  return stopUnlimited(tx, limited, 'a purge')
 }
 
 const keepRow = async (tx: Queries, session: Session) => {

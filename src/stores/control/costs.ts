@@ -26,20 +26,22 @@ select distinct on (v.of) v.of, l.session_id, l.max_usd from above v join spent 
 export const spentBy = async ({ query }: Queries, sessionId: string): Promise<string | undefined> =>
   (await query<{ session_id: string }>(`${spentLimits('$1')} limit 1`, [sessionId]))[0]?.session_id
 
-const WAITING = `
-select distinct t.session_id from (${spentLimits('$1')}) l cross join unnest(${belowOf('l.session_id')}) as below(id)
-join tasks t on t.session_id = below.id and t.status = 'queued' where t.session_id <> $1`
+const LIMITED = `
+select distinct a.session_id from (${spentLimits('$1')}) l cross join unnest(${belowOf('l.session_id')}) as below(id)
+join agents a on a.session_id = below.id where a.session_id <> $1`
 
-/** The sessions whose prompts wait because the limit of this one, or of one above it, is used up. Itself is left out. */
-export const waitingForMoney = async ({ query }: Queries, sessionId: string): Promise<string[]> =>
-  (await query<{ session_id: string }>(WAITING, [sessionId])).map(({ session_id }) => session_id)
+/** The sessions whose prompts wait because the limit of this one, or of one above it, is used up, if they have any. Itself is left out. */
+export const limitedWith = async ({ query }: Queries, sessionId: string): Promise<string[]> =>
+  (await query<{ session_id: string }>(LIMITED, [sessionId])).map(({ session_id }) => session_id)
 
-/** Stops those of these sessions' agents that no limit keeps waiting any more. Returns their sessions. `by`: who is told to have done it. */
+/** Stops those of these sessions' agents whose prompts no limit keeps waiting any more. Returns their sessions. `by`: who is told to have
+ *  done it. */
 export const stopUnlimited = async ({ query }: Queries, ids: readonly string[], by: string): Promise<string[]> => {
   if (ids.length === 0) return []
   const stopped = await query<{ session_id: string }>(
     `update agents a set held = true, held_by = $2, held_at = clock_timestamp()
-     where a.session_id = any($1::uuid[]) and not a.held and not exists (${spentLimits('a.session_id')}) returning a.session_id`,
+     where a.session_id = any($1::uuid[]) and not a.held and not exists (${spentLimits('a.session_id')})
+       and exists (select from tasks t where t.session_id = a.session_id and t.status = 'queued') returning a.session_id`,
     [plainArray(ids), by],
   )
   return stopped.map(({ session_id }) => session_id)

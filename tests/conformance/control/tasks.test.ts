@@ -649,6 +649,24 @@ onEveryEngine(
       expect(await purged(top, gone)).toEqual([waiting])
     })
 
+    test('a prompt that is queued while a purge lifts the limit that keeps it waiting is stopped with the others', async () => {
+      const { database, services } = parley()
+      if (database.engine === 'pglite') return // has one transaction at a time
+      const { runner, call } = await scene()
+      const part = { title: 'Part', worktree_id: runner.worktree, initial_prompt: 'Go.', max_usd: 0.5 }
+      const top = (await done(call('create_session', part))).session_id as string
+      await runner.work('Done.')
+      const child = await done(call('send_prompt', { session_id: top, prompt: 'Go.', mode: 'subsession' }))
+      await runner.work('Done.', [], { usage: { input_tokens: 10, output_tokens: 5, cost_usd: 0.5 } })
+      const release = await holdLock(database, `select from session_docs where session_id = '${top}' for update`) // which goes after that look
+      const purging = purge(services, purgeArguments([top, '--yes']))
+      await soon('it has looked', async () => (await waitingForLocks(database)) === 1)
+      await start(call, child.session_id)
+      await release()
+      expect((await purging).stopped).toEqual([child.session_id])
+      expect((await runner.take()).tasks).toEqual([])
+    })
+
     test('a limit holds for all below the session that has it, wherever in a tree that is', async () => {
       const { runner, call, session_id } = await scene()
       const top = await start(call, session_id)
