@@ -4,9 +4,11 @@ import type { Queries } from '../../db/database.ts'
 import { untilDone } from '../../db/until-done.ts'
 import { vacuumAll } from '../../db/vacuum.ts'
 import { pause } from '../core/runtime/pause.ts'
+import { appendEvents } from '../log/append.ts'
 import { topicOf, type Topic } from '../log/topics.ts'
 import { forgetEvents, lockIndex } from '../search/forget.ts'
 import {
+  BY_PURGE,
   cutLog,
   cutVersions,
   deleteOpenAnswers,
@@ -78,6 +80,7 @@ export const purge = async (
     } else if (!goesOn()) break
     left--
   }
+  for (const session of stopped) await noteStop(services, session) // only now: it would keep one that is found by its age
   const cut = left > 0
   if (purged > 0 && !stopping.aborted) await vacuumAll(database, (message) => log('warn', message))
   const agents = stopped.size > 0 && { stopped: [...stopped] }
@@ -111,6 +114,19 @@ const told = async <Result>({ database, sendWith, movedHere }: Services, topic: 
     throw error
   }
 }
+
+// In the log of a session whose agent was stopped, as whoever else stops one leaves it there.
+const noteStop = async ({ database, grewHere }: Services, sessionId: string) => {
+  const content = { event: 'agent_stopped', by: BY_PURGE, text: STOPPED }
+  const note = async (tx: Queries) => {
+    await lockSession(tx, sessionId)
+    return appendEvents(tx, [{ sessionId, type: 'runtime', author: 'system', content, evenClosed: true }])
+  }
+  const [answer] = await untilDone(() => database.unhurried(note, MAY_TAKE_MS))
+  if (answer?.outcome === 'appended') grewHere(sessionId, answer.event.sequence, 1)
+}
+
+const STOPPED = 'A purge stopped the agent: its prompts waited for money, and would go on by what was deleted.'
 
 const deleteRest = async (tx: Queries, id: string, days: number | undefined): Promise<string[] | undefined> => {
   await lockIndex(tx)

@@ -153,6 +153,9 @@ export const cutVersions = async ({ query }: Queries, id: string, { rows, bytes 
   return gone.length > 0
 }
 
+/** Who stops an agent whose limit goes with a session. */
+export const BY_PURGE = 'a purge'
+
 /** Deletes the session's rows, all but those of the search index of events and those of `deleteOpenAnswers`. What it cost counts no more, nor
  *  does its limit: agents that would go on by that are stopped. Returns their sessions; undefined when it is gone already. */
 export const deleteSession = async (tx: Queries, id: string): Promise<string[] | undefined> => {
@@ -165,7 +168,7 @@ export const deleteSession = async (tx: Queries, id: string): Promise<string[] |
   await tx.query('delete from seats where holder = $1', [id])
   await tx.db.delete(sessions).where(eq(sessions.id, id)) // what hangs on it goes with it
   if (found!.kept_for > 0) await keepRow(tx, session)
-  return stopUnlimited(tx, limited, 'a purge')
+  return stopUnlimited(tx, limited, BY_PURGE)
 }
 
 const keepRow = async (tx: Queries, session: Session) => {

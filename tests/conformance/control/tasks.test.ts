@@ -621,7 +621,7 @@ onEveryEngine(
     })
 
     test('a purge gives back what was spent, or lifts the limit, and starts nothing: what waited for that is stopped, and named', async () => {
-      const { runner, call } = await scene()
+      const { runner, call, log } = await scene()
       const spend = { usage: { input_tokens: 10, output_tokens: 5, cost_usd: 0.5 } }
       const part = { title: 'Part', worktree_id: runner.worktree, initial_prompt: 'Go.', max_usd: 0.5 }
       const top = (await done(call('create_session', part))).session_id as string
@@ -639,6 +639,7 @@ onEveryEngine(
         for (const one of answer.stopped ?? []) {
           expect(purgeReport(answer, order)).toContain(`${one}  its agent is stopped`)
           expect((await done(call('get_session', { session_id: one }))).session.held).toMatchObject({ by: 'a purge' })
+          expect((await log(one)).at(-1)).toMatchObject({ type: 'runtime', content: { event: 'agent_stopped', by: 'a purge' } })
         }
         return answer.stopped?.toSorted()
       }
