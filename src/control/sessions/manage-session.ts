@@ -93,8 +93,9 @@ const archive = async (context: Context, session: Session) => {
   await setArchived(queries, session.id, true)
 }
 
-const giveUpWorktree = async ({ queries }: Context, { id }: Session) => {
+const giveUpWorktree = async ({ queries, note }: Context, { id }: Session) => {
   const error = { code: 'agent_failed', message: 'The session was archived before its worktree was made.' }
+  await note(id, { event: 'agent_failed', code: error.code, text: error.message }, { evenClosed: true })
   await setAgent(queries, id, { ...noOrder, error })
   await setAgentState(queries, id, { agentStatus: 'failed' })
 }

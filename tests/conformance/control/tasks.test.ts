@@ -383,7 +383,7 @@ onEveryEngine(
     })
 
     test('a prompt for an agent whose worktree was not made is refused with the reason, and waits for no runner', async () => {
-      const { runner, call } = await scene()
+      const { runner, call, log } = await scene()
       const create = () => done(call('create_session', { title: 'Branch', repo_full_name: runner.repo, branch: 'feature/z' }))
       const prompt = (session_id: string) => call('send_prompt', { session_id, prompt: 'Go.' })
       const [failed, archived, waiting] = [await create(), await create(), await create()]
@@ -397,6 +397,8 @@ onEveryEngine(
         expect((await refused(prompt(session_id), 'conflict')).message).toContain(why)
         const { session } = await done(call('get_session', { session_id }))
         expect(session).toMatchObject({ status: 'failed', tasks: [], error: { message: expect.stringContaining(why) } })
+        const failures = (await log(session_id)).filter(({ content }) => content?.event === 'agent_failed')
+        expect(failures).toMatchObject([{ type: 'runtime', content: { text: expect.stringContaining(why) } }])
       }
       expect(await watchedAgents(parley().database, [failed.session_id])).toMatchObject([{ no_place: true }])
       expect(await watchedAgents(parley().database, [waiting.session_id])).toMatchObject([{ no_place: false }])
