@@ -202,6 +202,8 @@ onOneEngine((parley) => {
       const answers = await (await rpc(parley(), [{ jsonrpc: '2.0', id: 1, method: 'ping' }, { nonsense: true }])).answer()
       expect(answers).toHaveLength(2)
       expect(answers.find((answer: any) => answer.error)).toMatchObject({ error: { code: -32600 } })
+      const nested = await (await rpc(parley(), '['.repeat(100_000) + ']'.repeat(100_000))).answer()
+      expect(nested).toMatchObject([{ error: { code: -32600 } }])
     })
 
     test('a client that takes JSON alone gets JSON, from a held call too', async () => {

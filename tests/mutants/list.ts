@@ -555,8 +555,8 @@ const MCP: Mutant[] = [
   {
     name: 'mcp: a request of the new revision in a batch is carried out unchecked',
     breaks: 'a request of the new revision comes alone, with its headers',
-    file: REVISION,
-    from: `message.some((one) => isPerRequest(one, header))`,
+    file: 'src/doors/mcp/routes.ts',
+    from: `messages.some((one) => isPerRequest(one, revision))`,
     to: `false`,
     tests: tests('conformance/mcp-2026-07'),
   },

@@ -22,7 +22,6 @@ export const SERVER_INFO = { name: 'parley', title: 'Parley', version: manifest.
 /** Whether a message follows this revision or a later one. The revision that it names in its body decides; for one that names none the
  *  header does: revisions are dates. */
 export const isPerRequest = (message: unknown, header: string | undefined): boolean => {
-  if (Array.isArray(message)) return message.some((one) => isPerRequest(one, header))
   const said = metaOf(message)?.[SAID]
   if (said === undefined) return header !== undefined && header >= REVISION
   return typeof said !== 'string' || !SUPPORTED_PROTOCOL_VERSIONS.includes(said) || (header ?? said) !== said

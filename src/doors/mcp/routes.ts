@@ -99,7 +99,8 @@ const receive = async (c: Http, parts: EndpointParts): Promise<Response> => {
     c,
     messages.map((one) => one?.params?.arguments?.team_id),
   )
-  const answer = isPerRequest(message, c.req.header('mcp-protocol-version')) ? perRequest : afterHandshake
+  const revision = c.req.header('mcp-protocol-version')
+  const answer = messages.some((one) => isPerRequest(one, revision)) ? perRequest : afterHandshake
   return answer(message, c, parts, signedOutCallOf(c, services)) // a cookie opens REST alone
 }
 

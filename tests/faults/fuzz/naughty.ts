@@ -32,5 +32,5 @@ export const NAUGHTY_VALUES: readonly unknown[] = [
 export const NAUGHTY_BODIES: readonly string[] = [
   '', ' ', '{', '}', '[]', '[', 'null', '"text"', '42', '1e999', '{"a":1e309}', '{"limit":1e309}', '{"title":"a","title":"b"}', '{"session_id":"a","session_id":{"b":1}}',
   '{"__proto__":{"admin":true}}', '{"__proto__":null}', '{"constructor":{"prototype":{}}}', '\ufeff{}', '{}\0', "{'a':1}", '{"a":01}', '{"a":NaN}', '{"a":1,}', '{"a":"\\ud800"}', '{"a":"\\u0000"}',
-  '{"content":"\\ud800"}', '{"content":{"text":"\\u0000"}}', '[['.repeat(50_000), '{"a":'.repeat(50_000), `{"content":"${'x'.repeat(1_100_000)}"}`, '--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--b--', 'a=1&a=2&=&%=%&a[]=1',
+  '{"content":"\\ud800"}', '{"content":{"text":"\\u0000"}}', '[['.repeat(50_000), '['.repeat(50_000) + ']'.repeat(50_000), '{"a":'.repeat(50_000), `{"content":"${'x'.repeat(1_100_000)}"}`, '--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--b--', 'a=1&a=2&=&%=%&a[]=1',
 ] // prettier-ignore
