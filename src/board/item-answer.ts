@@ -24,6 +24,18 @@ export const itemRows = async (context: Context, board: Board, ids: readonly str
   )
 }
 
+const WHOLE_CHARS = 256 * 1024
+
+/** Items that were planned and claimed in one call: whole as long as they fit into an answer, and the others as rows of a list. */
+export const claimedItems = async (context: Context, board: Board, ids: readonly string[]): Promise<ItemAnswer[]> => {
+  let left = WHOLE_CHARS
+  return (await wholeItems(context, board, ids)).map((answer) => {
+    const fits = left > 0
+    left -= JSON.stringify(answer).length
+    return fits ? answer : { ...cut(answer), depends_on: answer.depends_on.map(({ result: _, ...one }) => one), truncated: true }
+  })
+}
+
 const remembered = async (context: Context, answers: ItemAnswer[]): Promise<ItemAnswer[]> => {
   await rememberPersons(
     context.queries,

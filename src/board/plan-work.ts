@@ -11,7 +11,7 @@ import { blockersOf, type Board } from '../stores/records/board.ts'
 import { insertItems, type NewItem } from '../stores/records/items.ts'
 import { lockedBoard } from './locked-board.ts'
 import { dependenciesNamed, refuseCircle } from './dependencies.ts'
-import { itemRows } from './item-answer.ts'
+import { claimedItems, itemRows } from './item-answer.ts'
 import { refusePlannedOverlaps } from './overlaps.ts'
 import { ownersOf } from './owners.ts'
 import { item, MOST_ITEMS, planned } from './schemas.ts'
@@ -21,7 +21,8 @@ import { boardNow, idAndTitle } from '../rooms/work/open-work.ts'
 const newItem = z.strictObject({ ...planned, owner: nameOrHandle.optional() })
 
 /** All items or none. 400 for an owner, dependency or path that means nothing; 409 past 500 items, and with `claim` for one that is not ready
- *  or overlaps another team's claim. */
+ *  or overlaps another team's claim. With `claim` the items come whole, with the results of what they depend on; past 256 Ki characters as rows of
+ *  list_work. */
 export const planWork = op({
   name: 'plan_work',
   summary: 'Put work on the board, all items or none; teams divide it by claim_work. With claim: true it is yours at once.',
@@ -67,13 +68,8 @@ export const planWork = op({
     )
     if (claim) for (const one of added) await noteWork(context, session.id, 'work_claimed', one)
     const now = await boardNow(context.services, context.queries, session.id)
-    return {
-      items: await itemRows(
-        context,
-        now,
-        added.map(({ id }) => id),
-      ),
-    }
+    const ids = added.map(({ id }) => id)
+    return { items: await (claim ? claimedItems : itemRows)(context, now, ids) }
   },
 })
 

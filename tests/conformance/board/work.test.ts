@@ -134,6 +134,25 @@ throughEveryDoor((call) => {
       expect((await done(bea('list_work'))).counts).toEqual({ open: 0, ready: 0, claimed: 1, done: 0, dropped: 0 })
     })
 
+    test('what is claimed with its planning comes whole too, with the results that it builds on', async () => {
+      const { alex } = await room(call)
+      const [lexer] = await plan(alex, [LEXER], { claim: true })
+      const result = 'r'.repeat(2_000)
+      await update(alex, lexer, { status: 'done', result })
+      const parser = { title: 'Write the parser', description: 'd'.repeat(4_000), depends_on: [lexer.item_id] }
+      const built = { item_id: lexer.item_id, title: lexer.title, status: 'done' }
+      const [first, ...others] = await plan(
+        alex,
+        Array.from({ length: 50 }, () => parser),
+        { claim: true },
+      )
+      expect(first).toMatchObject({ status: 'claimed', description: parser.description, depends_on: [{ ...built, result }] })
+      expect(first.truncated).toBeUndefined()
+      const last = others.at(-1) // all of them are too much for one answer
+      expect(last).toMatchObject({ status: 'claimed', description: 'd'.repeat(200), truncated: true })
+      expect(last.depends_on).toEqual([built])
+    })
+
     test('a session takes 500 items', async () => {
       const { alex } = await room(call)
       const fifty = Array.from({ length: 50 }, (_, i) => `Item number ${i}`)
