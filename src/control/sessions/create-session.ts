@@ -128,6 +128,8 @@ export interface NewAgentSession {
   forkedFrom?: { id: string; at: number } | undefined
 }
 
+const NOT_TODAY_S = 86_400 // every 429 names a time, and no waiting makes a tree less deep
+
 /** Opens a session with its agent, its convener and their seats. */
 export const openWithAgent = async (context: Context, wanted: NewAgentSession, plan: AgentPlan | undefined) => {
   const { queries, caller } = context
@@ -135,7 +137,11 @@ export const openWithAgent = async (context: Context, wanted: NewAgentSession, p
   const origin = parent ?? forkedFrom?.id
   const above = origin === undefined ? undefined : await rootOf(queries, origin)
   if (above && above.depth + 1 >= MOST_GENERATIONS)
-    refuse('rate_limited', `A tree of sessions has at most ${MOST_GENERATIONS} generations. Give the work to a session further up.`)
+    refuse(
+      'rate_limited',
+      `A tree of sessions has at most ${MOST_GENERATIONS} generations, however long you wait. Give the work to a session further up.`,
+      { retry_after: NOT_TODAY_S },
+    )
   const byKey = caller.kind === 'key' ? caller.key : undefined
   const convenerId = byKey ? crypto.randomUUID() : undefined
   const by = { teamId: convenerId, name: team_name ?? authorOf(caller).name }

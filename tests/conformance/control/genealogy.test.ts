@@ -398,10 +398,13 @@ onEveryEngine((parley) => {
     let parent = session_id
     for (let generation = 2; generation <= 8; generation++)
       parent = (await done(call('send_prompt', { session_id: parent, prompt: 'Deeper.', mode: 'subsession' }))).session_id
-    await refused(call('send_prompt', { session_id: parent, prompt: 'Too deep.', mode: 'subsession' }), 'rate_limited')
+    const retry_after = expect.any(Number)
+    const tooDeep = call('send_prompt', { session_id: parent, prompt: 'Too deep.', mode: 'subsession' })
+    expect((await refused(tooDeep, 'rate_limited')).details).toEqual({ retry_after })
     const many = await scene()
     for (let n = 0; n < 50; n++) await many.start(`Task ${n}.`)
-    await refused(many.call('send_prompt', { session_id: many.session_id, prompt: 'One more.' }), 'rate_limited')
+    const oneMore = many.call('send_prompt', { session_id: many.session_id, prompt: 'One more.' })
+    expect((await refused(oneMore, 'rate_limited')).details).toEqual({ retry_after })
     // A session without an agent, whose teams are asked, has as many.
     const { id, bea } = await room(viaRest(parley()))
     const ask = (n: number) => many.call('send_prompt', { session_id: id, prompt: `Question ${n}?`, to: bea.handle })
