@@ -64,7 +64,7 @@ export const joinSession = op({
     team_name: z.string(),
     is_convener: z.boolean().optional(), // an answer that was kept before there was this field has none
     cursor: z.int(),
-    participants: z.array(participant),
+    participants: z.array(holder.partial({ holds: true })), // nor do the rows of such an answer say what each holds
     session_closed: z.boolean(),
     ...wakeField,
   }),
@@ -83,6 +83,7 @@ export const joinSession = op({
     const convenes = !known && session.convenerTeamId === null && takesWrites(session)
     if (convenes) await setConvener(context.queries, session.id, joined.teamId)
     const convenerTeamId = convenes ? joined.teamId : session.convenerTeamId
+    const board = await boardNow(context.services, context.queries, session.id)
     return {
       session_id,
       team_id: known && !seat ? call.token! : `${joined.teamId}.${context.secretFor(joined.teamId)}`,
@@ -90,9 +91,10 @@ export const joinSession = op({
       team_name: joined.teamName,
       is_convener: joined.teamId === convenerTeamId,
       cursor: replay_from ?? seenCursorOf(context.services, joined),
-      participants: (known ? teams : [...teams, joined]).map((row) =>
-        participantOf(context.services, row, { convenerTeamId }, joined.teamId),
-      ),
+      participants: (known ? teams : [...teams, joined]).map((row) => ({
+        ...participantOf(context.services, row, { convenerTeamId }, joined.teamId),
+        holds: holdsOf(board, row.teamId),
+      })),
       session_closed: session.status === 'closed',
       ...wakeCommand(call, session_id),
     }

@@ -161,6 +161,7 @@ onEveryEngine((parley) => {
         ['list_work', { item_id }],
         ['list_participants', {}],
         ['catch_up', {}],
+        ['join_session', { team_name: alex.team }],
       ]
       const counts: number[] = []
       for (const [i, [name, input]] of calls.entries())
@@ -192,14 +193,13 @@ onEveryEngine((parley) => {
     }
 
     test('roster: what each holds, since when', async () => {
-      const { alex, bea, lexer } = await scene()
+      const { id, alex, bea, lexer } = await scene()
       const { participants } = await done(alex('list_participants'))
-      expect(participants.map(({ holds }: any) => holds)).toEqual([
-        [],
-        [{ item_id: lexer.item_id, title: lexer.title, since: expect.any(String) }],
-        [],
-      ])
+      const held = [[], [{ item_id: lexer.item_id, title: lexer.title, since: expect.any(String) }], []]
+      expect(participants.map(({ holds }: any) => holds)).toEqual(held)
       expect(bea.handle).toBe(participants[1].team_id)
+      const joined = await done(viaRest(parley())('join_session', { session_id: id, team_name: "Dana's Team" }))
+      expect(joined.participants.map(({ holds }: any) => holds)).toEqual([...held, []])
     })
 
     test('catch_up: mine, what is ready, the counts', async () => {
