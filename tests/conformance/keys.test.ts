@@ -5,6 +5,7 @@ import { createInvitation } from '../../src/rooms/invitations.ts'
 import { revokeKey } from '../../src/control/keys/keys.ts'
 import { sha256 } from '../../src/core/ids.ts'
 import { KEY_SCOPES, OPENS, prefixOf, type KeyScope } from '../../src/core/key-scopes.ts'
+import { controlScene } from '../support/control-scene.ts'
 import { test } from '../support/foreign.ts'
 import { bearer, endsWithin, keyOf } from '../support/keys.ts'
 import { fewestStatements } from '../support/fewest-statements.ts'
@@ -196,6 +197,31 @@ onOneEngine((parley) => {
     expect((await statusOf(parley(), asKey, undefined)).status).toBe(401)
     const said: RestCall = [`/api/sessions/${id}/messages`, post({ content: `use ${key}` }, { 'x-team-id': alex.token })]
     expect((await statusOf(parley(), said, undefined)).error.code).toBe('secret_in_text')
+  })
+
+  test('the tree of sessions is for whoever reads all of them, and for no agent’s key and no team', async () => {
+    const served = await parley().beside(CLOSED)
+    const { call, key, session_id } = await controlScene(served)
+    const child = async (title: string) =>
+      (await done(call('send_prompt', { session_id, prompt: 'A part.', mode: 'subsession', title }))).session_id as string
+    const own = await child('Its own')
+    await child('Its sibling')
+    const joined = await done(viaRest(served)('join_session', { session_id: own, team_name: 'Cleo' }, { headers: bearer(key) }))
+    const read = async (path: string, headers: Record<string, string>) => {
+      const response = await served.send(`/sessions/${own}${path}`, { headers })
+      return [response.status, (await response.text()).includes('Its sibling')]
+    }
+    const agent = bearer(await keyOf(served, 'agent', own))
+    expect([await read('', bearer(key)), await read('/family', bearer(key))]).toEqual([
+      [200, true],
+      [200, true],
+    ])
+    expect([await read('', agent), await read('/family', agent), await read('/family', { 'x-team-id': joined.team_id })]).toEqual([
+      [200, false],
+      [401, false],
+      [401, false],
+    ])
+    await served.close()
   })
 
   test('rooms’ calls with a full key still need the team_id', async () => {
