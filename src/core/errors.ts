@@ -60,9 +60,12 @@ export const refuse = (code: ErrorCode, message: string, details?: Record<string
   throw new Refusal(code, message, details)
 }
 
-// The same answer for a missing, unknown or foreign credential, a team that has left, and a session that does not exist: none of them can be
-// told apart by trying.
-export const unauthorized = (): never => refuse('unauthorized', TEAM_WANTED)
+/** Refuses a call with 401, which begins alike whatever its credential lacks. Without a sentence it is the same answer for a missing, unknown or
+ *  foreign credential, a team that has left, and a session that does not exist: none of them can be told apart by trying. */
+export const unauthorized = (sentence = TEAM_WANTED, details?: Record<string, unknown>): never =>
+  refuse('unauthorized', `${NOT_AUTHENTICATED} ${sentence}`, details)
+
+export const NOT_AUTHENTICATED = 'Not authenticated.'
 
 const TEAM_WANTED =
-  'Not authenticated. Send the team_id that create_session or join_session gave you for this very session, in the X-Team-ID header or as the argument team_id, and check the session_id. If you have left it, join again.'
+  'Send the team_id that create_session or join_session gave you for this very session, in the X-Team-ID header or as the argument team_id, and check the session_id. If you have left it, join again.'

@@ -2,7 +2,7 @@
 // is part of the tools' protocol: clients compare these strings.
 import { z } from 'zod'
 import { withinDeadline } from '../../db/database.ts'
-import { refuse, type ErrorBody, type ErrorCode } from '../core/errors.ts'
+import { refuse, unauthorized, type ErrorBody, type ErrorCode } from '../core/errors.ts'
 import { anyone } from '../operations/callers.ts'
 import { operationsOf } from '../operations/operation.ts'
 import { redacted } from '../core/text/text.ts'
@@ -73,8 +73,7 @@ const enveloped = <I extends z.ZodObject, D extends z.ZodObject>({ name, summary
   async run(context: Context, given: z.output<I>) {
     const begun = context.call.began ?? performance.now()
     if (context.call.mayRead?.() === false)
-      refuse(
-        'unauthorized',
+      unauthorized(
         'This reads every session, which needs the access token, if this server has one, a key of the scope read or full, or a signed-in person. Your own session you read with get_history, read_session_doc and catch_up.',
       )
     const {

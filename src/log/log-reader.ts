@@ -4,7 +4,7 @@
 //   woken        for event 6, the newest by now
 //   subscribe    again, before the read: event 7, which lands meanwhile, wakes it again
 //   read         the page after 5, up to 6 at least; the cursor is then 6 or 7
-import { refuse } from '../core/errors.ts'
+import { unauthorized } from '../core/errors.ts'
 import type { Waiter, Waiters } from './waiters.ts'
 import type { Event, Page } from '../stores/events.ts'
 
@@ -27,9 +27,7 @@ interface Options {
 const NOTHING: Page = { events: [], hasMore: false }
 
 const refusePurged = (session_id: string): never =>
-  refuse('unauthorized', 'This session is purged: nothing of it will be left, nor your team_id. Stop, and tell your user.', {
-    session_id,
-  })
+  unauthorized('This session is purged: nothing of it will be left, nor your team_id. Stop, and tell your user.', { session_id })
 
 /** A cursor in one log. `read` reads what is there, `next` waits for what comes. `close` it in every case: it is subscribed from the
  *  beginning. */

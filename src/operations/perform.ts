@@ -5,7 +5,7 @@ import { answersAnyHost } from '../core/address.ts'
 import type { Call } from './call.ts'
 import type { AnyCallerKind, Caller, Credential } from './callers.ts'
 import { createContext, type AnyOp, type Outcome } from './context.ts'
-import { ALWAYS, Refusal, refuse, type ErrorBody } from '../core/errors.ts'
+import { ALWAYS, NOT_AUTHENTICATED, Refusal, refuse, type ErrorBody } from '../core/errors.ts'
 import { newSecret, parseToken } from '../core/ids.ts'
 import { notOpened } from '../core/key-scopes.ts'
 import { describeError } from '../core/runtime/log.ts'
@@ -66,7 +66,7 @@ const HOSTS_UNKNOWN: ErrorBody = {
 
 const ENDED: ErrorBody = {
   code: 'unauthorized',
-  message: 'The key or sign-in that this call came with has ended. Ask whoever made it for a new one.',
+  message: `${NOT_AUTHENTICATED} The key or sign-in that this call came with has ended. Ask whoever made it for a new one.`,
   details: {},
 }
 

@@ -1,7 +1,7 @@
 // Invitations: a person or a full key makes one, and whoever has its link can bring an agent into this one session, without the server's
 // access token. Its code lets join; the team_id that it gave does the rest.
 import { z } from 'zod'
-import { refuse } from '../core/errors.ts'
+import { refuse, unauthorized } from '../core/errors.ts'
 import { isUuid, parseToken } from '../core/ids.ts'
 import { ACTORS } from '../core/key-scopes.ts'
 import { authorOf, key, person } from '../operations/callers.ts'
@@ -134,7 +134,7 @@ export const bringsInvitation = async ({ database }: Services, call: Call, sessi
   const code = codeOf(call)
   if (code === undefined) return false
   const invitation = code === 'misshapen' ? undefined : await invitationBy(database, code)
-  return invitation?.sessionId === sessionId || refuse('unauthorized', NOT_INVITED)
+  return invitation?.sessionId === sessionId || unauthorized(NOT_INVITED)
 }
 
 /** Counts a join by the invitation that the call brings, and returns its id; undefined when it brings none. 401 for one that is not valid. */
@@ -143,7 +143,7 @@ export const joinByInvitation = async ({ queries, call }: Context, sessionId: st
   if (code === undefined) return undefined
   const invitation = code === 'misshapen' ? undefined : await invitationBy(queries, code)
   const counted = invitation?.sessionId === sessionId && (await countJoin(queries, invitation.id))
-  return counted ? invitation.id : refuse('unauthorized', NOT_INVITED)
+  return counted ? invitation.id : unauthorized(NOT_INVITED)
 }
 
 /** The session that a code opens now, for its link; undefined when the invitation is not good. */

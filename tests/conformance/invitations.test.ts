@@ -263,7 +263,11 @@ onOneEngine((parley) => {
           const request = { method: 'POST', body: JSON.stringify(body), headers: { ...headers, 'x-invite': code } }
           const response = await served.send(`/api/sessions/${session}/join`, request)
           expect(response.status).toBe(401)
-          expect(((await response.json()) as any).error).toEqual({ code: 'unauthorized', message: NOT_INVITED, details: {} })
+          expect(((await response.json()) as any).error).toEqual({
+            code: 'unauthorized',
+            message: `Not authenticated. ${NOT_INVITED}`,
+            details: {},
+          })
         }
       for (const path of ['stream', 'handoff.md', 'messages', 'wait?timeout=0'])
         expect([path, (await served.send(`/api/sessions/${id}/${path}`, { headers: { 'x-team-id': alex.token } })).status]).toEqual([

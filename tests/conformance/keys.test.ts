@@ -253,7 +253,11 @@ onOneEngine((parley) => {
       await soon('all are held', () => served.services.waits.held === 3 && served.services.streams.open === 2)
       const from = performance.now()
       await revokeKey(here.services, await idOf(key))
-      expect((await overRest).status).toBe(401)
+      const ended = await overRest
+      expect([ended.status, ((await ended.json()) as any).error.message]).toEqual([
+        401,
+        expect.stringMatching(/^Not authenticated\. .* has ended/),
+      ])
       const refused = await overMcp
       expect([refused.isError, (refused.structuredContent as any).error.code]).toEqual([true, 'unauthorized'])
       expect(await Promise.all(ends)).toEqual([true, true])

@@ -49,7 +49,10 @@ test('a server that does not take the token ends the command at the first file, 
   const tokens = [
     ['', 'needs its access token. It says: .*Ask the operator for it'],
     ['another-token-of-some-length', 'does not take this access token. It says: .*Ask the operator for it'],
-    [`ca_full_${'0'.repeat(32)}`, 'does not take this access token. It says: This key is not valid: .* Ask whoever made it for a new one.'],
+    [
+      `ca_full_${'0'.repeat(32)}`,
+      'does not take this access token. It says: Not authenticated. This key is not valid: .* Ask whoever made it for a new one.',
+    ],
   ] as const
   for (const [token, says] of shortOf(tokens, 2)) {
     const { code, output } = await runServer(['import', files.folder, '--url', server.url], { ACCESS_TOKEN: token })

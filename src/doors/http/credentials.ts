@@ -1,7 +1,7 @@
 // What a request brings to say who sends it: the cookie of a sign-in, a program's key. Found out once, before every handler (guards.ts),
 // and again while a call is held or a stream is open, so that both end with the credential.
 import { isAway } from '../../../db/errors.ts'
-import { refuse } from '../../core/errors.ts'
+import { refuse, unauthorized } from '../../core/errors.ts'
 import { parseToken } from '../../core/ids.ts'
 import { holdsKey, isMeantAsKey } from '../../core/key-scopes.ts'
 import { keyTopic } from '../../control/keys/keys.ts'
@@ -36,8 +36,7 @@ const lookUp = async (c: Http, { credentials, config }: Services, evenOld: boole
   const bearer = bearerOf(c)
   if (bearer === undefined || !isMeantAsKey(bearer) || bearer === config.ACCESS_TOKEN) return
   const key = await credentials.keyBy(bearer, evenOld)
-  if (!key)
-    refuse('unauthorized', 'This key is not valid: it is unknown, was revoked, or is not complete. Ask whoever made it for a new one.')
+  if (!key) unauthorized('This key is not valid: it is unknown, was revoked, or is not complete. Ask whoever made it for a new one.')
   c.set('key', key)
 }
 

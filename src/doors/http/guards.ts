@@ -1,6 +1,6 @@
 // Who may call what. `guards` runs before every handler; the other functions are asked by handlers about one session.
 import { answersAnyHost, isLoopbackHost, urlAt } from '../../core/address.ts'
-import { refuse } from '../../core/errors.ts'
+import { refuse, unauthorized } from '../../core/errors.ts'
 import { sameText, UUID_SHAPE } from '../../core/ids.ts'
 import { notOpened, OPENS, type KeyRow } from '../../core/key-scopes.ts'
 import { memberBy } from '../../operations/callers.ts'
@@ -126,7 +126,7 @@ const holdsAccessToken = (c: Http, { config }: Services) => {
 const requireAccessToken = (c: Http, services: Services, readOnly: ReadonlySet<string>, forInvited: RegExp) => {
   if (!isApi(c.req.path) || isCommand(c.req.path) || holdsAccessToken(c, services) || c.get('key')) return
   if (!isMcp(c.req.path) && (mayCall(c, personOf(c, services), readOnly) || sharedTokenOf(c) !== undefined)) return
-  const refuseTokenless = () => refuse('unauthorized', personOf(c, services)?.role === 'reader' ? READS_ONLY : LOCKED)
+  const refuseTokenless = () => unauthorized(personOf(c, services)?.role === 'reader' ? READS_ONLY : LOCKED)
   if (!mayBeInvited(c, forInvited)) refuseTokenless()
   c.set('refuseTokenless', refuseTokenless)
 }

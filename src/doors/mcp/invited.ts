@@ -1,5 +1,5 @@
 // What agents that came by an invitation may send, although they have no access token.
-import { refuse } from '../../core/errors.ts'
+import { unauthorized } from '../../core/errors.ts'
 import { isCode, NOT_INVITED } from '../../rooms/invitations.ts'
 import type { Services } from '../../process/services.ts'
 import type { Http } from '../http/http.ts'
@@ -31,6 +31,6 @@ export const refuseUninvited = async (c: Http, services: Services, messages: any
     return known || c.req.header('x-team-id') !== undefined || !!given?.team_id || !!given?.invite || name === 'wait_for_any'
   }
   if (messages.length > 0 && messages.every(mayPass)) return
-  if (inHeader !== undefined && !known) refuse('unauthorized', NOT_INVITED)
+  if (inHeader !== undefined && !known) unauthorized(NOT_INVITED)
   refuseTokenless()
 }

@@ -91,8 +91,7 @@ const refuseEnded = (c: Http, services: Services): RefuseEnded => {
   const isIn = async (queries: Queries) => !signIn || (personOf(c, services) !== undefined && (await isSignedIn(queries, signIn.id)))
   return async (queries) => {
     if ((await isIn(queries)) && (!key || (await isGoodKey(queries, key.id)))) return
-    refuse(
-      'unauthorized',
+    unauthorized(
       'The key or sign-in that this import came with has ended. What was written before stays; send the file again with a new one to add the rest.',
     )
   }

@@ -38,7 +38,8 @@ const notAllowed = (c: Http, { services }: Site): ErrorBody | undefined => {
   return person?.role === 'person' ? undefined : person ? READER : STRANGER
 }
 
-const STRANGER: ErrorBody = { code: 'unauthorized', message: 'You are not signed in, or no longer. Sign in and try again.', details: {} }
+const NOT_SIGNED_IN = 'You are not signed in, or no longer. Sign in and try again.'
+const STRANGER: ErrorBody = { code: 'unauthorized', message: NOT_SIGNED_IN, details: {} }
 const READER: ErrorBody = {
   code: 'forbidden',
   message:
@@ -52,6 +53,7 @@ export const nextIdempotencyKey = (sent: string | undefined, error?: ErrorBody):
 
 // Refusals whose sentence for agents speaks of tools have one for people.
 const FOR_PEOPLE: Partial<Record<ErrorCode, string>> = {
+  unauthorized: NOT_SIGNED_IN,
   session_closed: 'This session is concluded and accepts no more changes. Resume it in a new one, or reopen it.',
   version_conflict: 'Somebody changed the document in the meantime, so nothing was saved. Look at the newest version and try again.',
   idempotency_mismatch: 'This form was already submitted with different content. Submit again to send this as well.',

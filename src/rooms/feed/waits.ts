@@ -165,8 +165,7 @@ interface Entry {
   failure?: unknown
 }
 
-const LACKS_TOKEN =
-  'Not authenticated. This team joined with the access token of this server: send that too, as Authorization: Bearer <token>.'
+const LACKS_TOKEN = 'This team joined with the access token of this server: send that too, as Authorization: Bearer <token>.'
 
 const tokenOf = ({ token = '' }: Context['call'], { team_id }: WaitEntry): Token | undefined => (team_id ? team_id() : parseToken(token))
 
@@ -185,7 +184,7 @@ const begin = async (services: Services, call: Context['call'], given: WaitEntry
   try {
     const member = await memberOf(services, call, given)
     if (!member || member.left) return unauthorized()
-    if (call.refuseTokenless && !member.invited) return refuse('unauthorized', LACKS_TOKEN)
+    if (call.refuseTokenless && !member.invited) return unauthorized(LACKS_TOKEN)
     return { session_id, wait: new TeamWait(services, member, { since: since_cursor, timeoutMs, only }, waiter) }
   } catch (failure) {
     waiter?.unsubscribe()

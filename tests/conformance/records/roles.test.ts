@@ -177,6 +177,19 @@ for (const env of [{}, { VIEWER_PASSWORD: 'a password for viewers' }] as Record<
             }
         })
 
+        test('the lack of the access token, and a viewer’s cookie in its place, are refused in the same words [E11]', async () => {
+          const locked = await parley().beside({
+            ACCESS_TOKEN: 'an-access-token-of-some-length',
+            VIEWER_PASSWORD: 'a password for viewers',
+          })
+          const viewer = { person: await cookieOf(locked, { role: 'reader', name: 'Vera' }) }
+          for (const as of transport === 'REST' ? [{}, viewer] : [{}]) {
+            const answer = via(locked)('records.propose_action_item', await titled(ACTION), as)
+            expect((await refused(answer, 'unauthorized')).message).toMatch(/^Not authenticated\. .*access token/)
+          }
+          await locked.close()
+        })
+
         test('nobody, and keys for something else, may nothing [E11]', async () => {
           const { session_id, strangers, nora } = await scene()
           const proposal_id = await proposedBy(nora)
