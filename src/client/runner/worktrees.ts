@@ -2,7 +2,7 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { isLoopback } from '../../core/address.ts'
-import { quoted } from '../copy.ts'
+import { quoted } from '../../core/text/shell-word.ts'
 import { parleyFolder, readOwn, RUNNER, writeOwn } from '../folder.ts'
 import { Stop } from '../machine.ts'
 import {

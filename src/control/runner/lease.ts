@@ -16,8 +16,7 @@ const EVERY_MS = 2_000
 
 /** Runners cannot renew their leases while this server or the database is away, and once the database's clock was set, their last calls are
  *  of another time. So after a start, such a pause or such a jump, no lease counts as over for the next `leaseMs`, and a task has its whole
- *  time once more: its runner, which ends it first, may have slept as well. So has a person who is asked for permission: nobody could
- *  answer meanwhile. */
+ *  time once more: its runner, which ends it first, may have slept as well. So has a question for permission whose time was over by that. */
 export const leaseJob = (services: Services, leaseMs = LEASE_S * 1_000): Job => {
   const { database, config } = services
   const call = { signal: () => services.stopping }
@@ -29,7 +28,7 @@ export const leaseJob = (services: Services, leaseMs = LEASE_S * 1_000): Job => 
     async run() {
       const { atMs, overdue } = await overdueTasks(database, config.TASK_TIMEOUT, answersSince ?? 0)
       if (answersSince === undefined || wasAway(atMs - checkedAt)) {
-        await waitAnew(database)
+        await waitAnew(database, config.PERMISSION_WAIT)
         answersSince = atMs
       }
       checkedAt = atMs

@@ -91,9 +91,12 @@ export interface OverdueRequest {
   late: boolean
 }
 
-/** Has all that nobody has decided wait as long as if it were asked now. */
-export const waitAnew = async ({ query }: Queries): Promise<void> =>
-  void (await query('update permission_requests set asked_at = clock_timestamp() where decided_at is null'))
+/** Has what nobody has decided for so many seconds wait as long as if it were asked now. */
+export const waitAnew = async ({ query }: Queries, seconds: number): Promise<void> =>
+  void (await query(
+    'update permission_requests set asked_at = clock_timestamp() where decided_at is null and asked_at <= clock_timestamp() - make_interval(secs => $1)',
+    [seconds],
+  ))
 
 /** Requests that have waited for so many seconds, and those whose task has ended. */
 export const overdueRequests = ({ query }: Queries, seconds: number): Promise<OverdueRequest[]> =>
