@@ -70,11 +70,11 @@ export const submitRevoke = async (c: Http, site: Site): Promise<Response> => {
   return seeOther(c, '/settings/keys?done=revoked')
 }
 
-/** POST /settings/sign-ins/link: `person`, a name; without it, the caller's own. Shows the link, this one time. */
+/** POST /settings/sign-ins/link: `person`, a name; who came by a link needs none for their own. Shows the link, this one time. */
 export const submitSignInLink = async (c: Http, site: Site): Promise<Response> => {
   assertActor(c, site)
   const by = actingPersonOf(c, site.services)!
-  const typed = (await formOf(c)).get(NAME_OF_LINK) ?? by.name
+  const typed = (await formOf(c)).get(NAME_OF_LINK) ?? (by.verified ? by.name : '')
   try {
     const { token, name, expiresAt } = await linkForPerson(site.services, typed, by)
     const { base } = serverLink(c, site.services)
