@@ -1,4 +1,5 @@
 import { afterAll, describe, expect } from 'bun:test'
+import { problemOf } from '../../src/pages/forms/perform-as-person.ts'
 import { controlScene } from '../support/control-scene.ts'
 import { beforeAll, test } from '../support/foreign.ts'
 import { cookieOf, done, feedOf, onOneEngine, room, startParley, viaRest, type Parley } from '../support/parley.ts'
@@ -23,6 +24,14 @@ const forms = (id: string, handle: string): [path: string, fields: Record<string
   ['/settings/loop-guard', { mode: 'off', posts: '12', likeness: '0.9' }],
   ['/settings/wakes', { wakes_per_hour: '7' }],
 ]
+
+test('a person whose sign-in ends while a form is under way reads a sentence for people', () => {
+  const ended = 'Not authenticated. The key or sign-in that this call came with has ended. Ask whoever made it for a new one.'
+  expect(problemOf({ code: 'unauthorized', message: ended, details: {} })).toMatchObject({
+    text: 'You are not signed in, or no longer. Sign in and try again.',
+    signIn: true,
+  })
+})
 
 onOneEngine((parley) => {
   const begin = async () => {
