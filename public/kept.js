@@ -21,15 +21,17 @@ export const leaveField = (card, kept) => {
   if (!kept) dropKeys()
 }
 
-/** Keys do nothing until none has come for a while. */
+/** Keys do nothing until none has come for a while, or one goes to another field. */
 const dropKeys = () => {
   let pause
+  const stop = () => removeEventListener('keydown', drop, true)
   const wait = () => {
     clearTimeout(pause)
-    pause = setTimeout(() => removeEventListener('keydown', drop, true), PAUSE_MS)
+    pause = setTimeout(stop, PAUSE_MS)
   }
   const drop = (event) => {
-    event.stopPropagation() // what the browser does with it, in a field above all, goes on
+    if (event.target.closest?.('input, textarea, select')) return stop()
+    event.stopPropagation()
     wait()
   }
   addEventListener('keydown', drop, true)

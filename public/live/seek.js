@@ -7,16 +7,16 @@ import { atEnd, newestKnown, sequenceOf } from './rows.js'
 export const seekRows = ({ scroller, rows }) => {
   const { sought } = scroller.dataset
   const linked = () => Number(/^#m(\d+)$/.exec(location.hash)?.[1] ?? 0)
-  const seek = (sequence, asks) => {
+  const seek = (sequence, from) => {
     if ($(`m${sequence}`)) return $(`m${sequence}`).scrollIntoView()
     if (sequence === 0 || sequence === Number(sought) || sequence > newestKnown(rows)) return
-    if (asks && !mayLeaveFor('That row is')) return
+    if (from && !mayLeaveFor('That row is')) return history.replaceState(null, '', from) // the link leads there when it is followed again
     const address = new URL(location) // the board, the records and an answer stay
     address.searchParams.set('around', sequence)
     address.hash = `m${sequence}`
     location.replace(address) // the link has made an entry of the history already: Back is not to lead to that
   }
-  addEventListener('hashchange', () => seek(linked(), true))
+  addEventListener('hashchange', ({ oldURL }) => seek(linked(), oldURL))
   scroller.addEventListener('scrollend', () => history.replaceState({ row: atEnd(scroller) ? 0 : rowAtTop(scroller, rows) }, ''))
   showSought($(`m${sought}`))
   seek(history.state?.row ?? linked())

@@ -36,8 +36,11 @@ export const idempotencyKeyOf = (
   }
 }
 
-const bodyOf = ({ retryMayChange }: AnyOp, input: Record<string, unknown>) =>
-  retryMayChange ? { ...input, ...Object.fromEntries(retryMayChange.map((name) => [name, undefined])) } : input
+// What a retry may change counts as left out.
+const bodyOf = ({ retryMayChange = [], input: { shape } }: AnyOp, input: Record<string, unknown>) => ({
+  ...input,
+  ...Object.fromEntries(retryMayChange.map((name) => [name, shape[name]!.safeParse(undefined).data])),
+})
 
 /** No subject's lock guards this key. */
 export const isUnguarded = ({ scope }: IdempotencyKey) => scope === NO_SUBJECT

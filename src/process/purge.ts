@@ -120,6 +120,8 @@ const noteStop = async ({ database, grewHere }: Services, sessionId: string) => 
   const content = { event: 'agent_stopped', by: BY_PURGE, text: STOPPED }
   const note = async (tx: Queries) => {
     await lockSession(tx, sessionId)
+    const stopped = await tx.query('select from agents where session_id = $1 and held and held_by = $2', [sessionId, BY_PURGE])
+    if (stopped.length === 0) return [] // somebody has started it again
     return appendEvents(tx, [{ sessionId, type: 'runtime', author: 'system', content, evenClosed: true }])
   }
   const [answer] = await untilDone(() => database.unhurried(note, MAY_TAKE_MS))

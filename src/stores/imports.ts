@@ -32,10 +32,12 @@ export const saveImport = async ({ db }: Queries, { sessionId, batches, ...read 
 // The turn goes on at the newest event that is left: a prompt that follows opens the next one.
 const IMPORT_ANEW = `
 with newest as (
-  select id, turn, ordinal, terminal from events where session_id = $1 order by sequence desc limit 1
+  select id, turn, ordinal, terminal, case when type = 'chat' then coalesce(posted_by_team_id::text, author || ':' || author_name) end as holder
+  from events where session_id = $1 order by sequence desc limit 1
 ), anew as (
   update imports set bytes = 0, lines = 0, tail = '', batches = batches + 1, state = state || jsonb_build_object('again', true, 'turn',
-    jsonb_strip_nulls(jsonb_build_object('turn', turn, 'ordinal', ordinal, 'asked', true, 'worked', true, 'terminal', case when terminal then id end)))
+    jsonb_strip_nulls(jsonb_build_object('turn', turn, 'ordinal', ordinal, 'asked', true, 'worked', true, 'holder', holder,
+      'terminal', case when terminal then id end)))
   from newest where session_id = $1 returning turn, ordinal
 )
 update sessions set turn = anew.turn, turn_events = anew.ordinal from anew where id = $1`

@@ -3,6 +3,7 @@ import { and, desc, eq, isNull, sql } from 'drizzle-orm'
 import { isAmong, plainArray } from '../../db/arrays.ts'
 import type { Queries } from '../../db/database.ts'
 import { signIns } from '../../db/people-schema.ts'
+import { nameKey } from '../core/text/text.ts'
 import type { ListPosition } from './list-position.ts'
 
 const LASTS = "interval '30 days'"
@@ -67,6 +68,12 @@ export const endSignIns = async ({ query }: Queries, ids: string[]): Promise<str
     [plainArray(ids)],
   )
   return rows.map(({ id }) => id)
+}
+
+/** Whether somebody has come by a link of this name, however it was written, as far as rows are kept. */
+export const hasSignedIn = async ({ query }: Queries, name: string): Promise<boolean> => {
+  const names = await query<{ name: string }>('select distinct name from sign_ins where verified')
+  return names.some((one) => nameKey(one.name) === nameKey(name))
 }
 
 export const unverifiedSignIns = async ({ query }: Queries): Promise<{ id: string; name: string }[]> =>

@@ -324,16 +324,28 @@ onOneEngine((parley) => {
         return { status: response.status, text, link: /\/sign-in\?key=([\w.-]+)/.exec(text)?.[1] ?? '' }
       }
       const robin = await signIn(served, name('Robin'))
-      const made = await make(robin, { person: ` ${name('Fay')} ` })
-      expect(made).toMatchObject({ status: 200, text: expect.stringContaining(`The sign-in link of ${name('Fay')}`) })
-      expect(await make(robin, { person: name('FAY') })).toMatchObject({ status: 409, link: '' })
+      const lost = await make(robin, { person: ` ${name('Fay')} ` })
+      expect(lost).toMatchObject({ status: 200, text: expect.stringContaining(`The sign-in link of ${name('Fay')}`) })
+      const made = await make(robin, { person: name('Fay') }) // nobody has used the first one
+      expect(cookieIn(await enterByLink(served, lost.link))).toBe('')
       for (const none of [{}, { person: '' }, { person: 'Operator' }])
         expect(await make(robin, none)).toMatchObject({ status: 400, link: '' })
       const fay = cookieIn(await enterByLink(served, made.link))
-      expect(await make(robin, { person: name('Fay') })).toMatchObject({ status: 409, link: '' })
+      expect(await make(robin, { person: name('FAY') })).toMatchObject({ status: 409, link: '' })
       expect(await make(fay, { person: name('Gil') })).toMatchObject({ status: 403, link: '' })
       const elsewhere = cookieIn(await enterByLink(served, (await make(fay, {})).link))
       for (const cookie of [robin, fay, elsewhere]) expect(await isIn(served, cookie)).toBe(true)
+      // A link is no way back for somebody who was signed out.
+      const kept = await make(fay, {})
+      await submit(served, '/settings/sign-ins/end', { sign_in_id: signInIdOf(fay) }, robin)
+      expect(cookieIn(await enterByLink(served, kept.link))).toBe('')
+      const mine = await make(elsewhere, {})
+      await submit(served, '/settings/sign-ins/end', { sign_in_id: signInIdOf(elsewhere) }, elsewhere)
+      expect(cookieIn(await enterByLink(served, mine.link))).not.toBe('')
+      const old = await make(robin, { person: name('Gil') })
+      const later = await parley().beside({ ...ENV, OPERATOR_KEY: 'another-operator-key-of-the-test' })
+      expect(cookieIn(await enterByLink(later, old.link))).toBe('')
+      await later.close()
       await served.close()
     })
 

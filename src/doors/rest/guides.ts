@@ -39,8 +39,8 @@ export const guideRoutes = (toolsets: readonly Toolset[], services: Services) =>
 
 const MARKERS = /<!-- \/?\w+ -->\n/g // `bun run docs` writes between these marks; a page would show them
 
-const KEEP_TEAM_ID = String.raw`TEAM_ID=$(sed 's/.*"team_id":"\([^".]*\.[^"]*\)".*/\1/' session.json)`
-const KEEP_CURSOR = String.raw`CURSOR=$(sed 's/.*"cursor":\([0-9]*\).*/\1/' session.json)`
+const KEEP_TEAM_ID = String.raw`TEAM_ID=$(sed -n 's/.*"team_id":"\([^".]*\.[^"]*\)".*/\1/p' session.json)`
+const KEEP_CURSOR = String.raw`CURSOR=$(sed -n 's/.*"cursor":\([0-9]*\).*/\1/p' session.json)`
 
 /** AGENTS.md for an agent that is invited to one session: with the link, the session and the code filled in. */
 export const guideForInvited = (c: Http, services: Services, session: { id: string; title: string }, code: string): string => {

@@ -90,8 +90,9 @@ export const submitSignInLink = async (c: Http, site: Site): Promise<Response> =
 export const submitSignInEnd = async (c: Http, site: Site): Promise<Response> => {
   assertActor(c, site)
   const id = await idIn(c, 'sign_in_id')
-  await endSignIn(site.services, id)
-  return seeOther(c, id === actingPersonOf(c, site.services)?.id ? '/' : '/settings/keys?done=ended')
+  const isOwn = id === actingPersonOf(c, site.services)?.id
+  await endSignIn(site.services, id, !isOwn)
+  return seeOther(c, isOwn ? '/' : '/settings/keys?done=ended')
 }
 
 const idIn = async (c: Http, field: string): Promise<string> => {

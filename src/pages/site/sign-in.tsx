@@ -18,6 +18,7 @@ import { parseToken, type Token } from '../../core/ids.ts'
 import { isMeantAsKey } from '../../core/key-scopes.ts'
 import { holdsSecret, nameIsPlain } from '../../core/text/text.ts'
 import { isMadeHere } from '../../process/operator-key.ts'
+import { keysInForce } from '../../process/keys-in-force.ts'
 import { signInByLink } from '../../process/sign-ins.ts'
 import { linkState, type LinkState } from '../../stores/people.ts'
 import { Allowance } from '../../doors/http/allowance.ts'
@@ -52,7 +53,7 @@ export const signInRoutes = (site: Site) => {
 
   // A link's secret is as random as a key that was made here, and needs no limit either.
   const offer = async (c: Http, link: Token, next: string) => {
-    const state = await linkState(services.database, link)
+    const state = await linkState(services.database, link, keysInForce(services))
     if (!state || state.used || state.expired) return form(c, next, { status: 401, text: whyNot(state) })
     const { name, expiresAt } = state
     const frame = { ...frameOf(c, site), path: '/' }
@@ -117,7 +118,7 @@ export const signInRoutes = (site: Site) => {
 
   async function enterByLink(c: Http, link: Token, next: string) {
     const linked = await signInByLink(services, link)
-    if (!linked) return form(c, next, { status: 401, text: whyNot(await linkState(services.database, link)) })
+    if (!linked) return form(c, next, { status: 401, text: whyNot(await linkState(services.database, link, keysInForce(services))) })
     setSignIn(c, services, linked)
     await keepSubscription(c, services, linked.handle)
     return seeOther(c, next)

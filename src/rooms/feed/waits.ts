@@ -97,8 +97,9 @@ const result = z.union([
 ])
 
 /** Up to 32 sessions in one wait. Each entry has its own credential, or is of the header's team or of a key's seat, so the call itself needs
- *  none; a refused entry answers with its error, and the same session and team twice is 400. All messages together take at most 1 MiB, shared by the sessions that moved (`has_more` where
- *  that is not all): one message of each always fits. `max_chars` is shared evenly, at least 1,000 for each. */
+ *  none; a refused entry answers with its error, and the same session and team twice is 400. All messages together take at most 1 MiB, shared
+ *  by the sessions that moved (`has_more` where that is not all): one message of each always fits. `max_chars` is shared evenly, at least
+ *  1,000 for each. */
 export const waitForAny = op({
   name: 'wait_for_any',
   summary:
@@ -174,7 +175,8 @@ const memberOf = async (services: Services, call: Context['call'], entry: WaitEn
   const { session_id, since_cursor = 0, team_id } = entry
   const token = tokenOf(call, entry)
   const member = token && (services.cachedMember(session_id, token, since_cursor) ?? (await services.memberOf(session_id, token)))
-  return member ?? (team_id ? undefined : memberBySeat(services, call.key, session_id))
+  if (team_id || (member && !member.left)) return member
+  return (await memberBySeat(services, call.key, session_id)) ?? member
 }
 
 // Subscribes before the first read of the session, as `perform` does for a single wait.

@@ -30,7 +30,7 @@ const LIMITED = `
 select distinct a.session_id from (${spentLimits('$1')}) l cross join unnest(${belowOf('l.session_id')}) as below(id)
 join agents a on a.session_id = below.id where a.session_id <> $1`
 
-/** The sessions whose prompts wait because the limit of this one, or of one above it, is used up, if they have any. Itself is left out. */
+/** The sessions with an agent for which the limit of this one, or of one above it, is used up. Itself is left out. */
 export const limitedWith = async ({ query }: Queries, sessionId: string): Promise<string[]> =>
   (await query<{ session_id: string }>(LIMITED, [sessionId])).map(({ session_id }) => session_id)
 

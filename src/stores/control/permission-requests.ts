@@ -91,10 +91,10 @@ export interface OverdueRequest {
   late: boolean
 }
 
-/** Has what nobody has decided for so many seconds wait as long as if it were asked now. */
+/** Has what nobody has decided, and has waited for so many seconds or all but a minute of them, wait as long as if it were asked now. */
 export const waitAnew = async ({ query }: Queries, seconds: number): Promise<void> =>
   void (await query(
-    'update permission_requests set asked_at = clock_timestamp() where decided_at is null and asked_at <= clock_timestamp() - make_interval(secs => $1)',
+    "update permission_requests set asked_at = clock_timestamp() where decided_at is null and asked_at <= clock_timestamp() - make_interval(secs => $1) + interval '1 minute'",
     [seconds],
   ))
 

@@ -1,4 +1,4 @@
-// When a claim is over. Nothing is written while it holds: its lease runs from when it was last renewed or its team was last seen, by the
+// When a claim is over. Nothing is written for it while its team waits: its lease runs from when it was last renewed or its team was last seen, by the
 // database's clock, so that it ends for every reader at the same moment. Whoever finds it over writes that down, under the session's lock.
 import type { Queries } from '../../../db/database.ts'
 import type { Untold } from '../../../db/records-schema.ts'
@@ -75,13 +75,17 @@ export const lapsedSessions = async ({ query }: Queries, leaseS: number): Promis
   return row!
 }
 
-/** Gives their whole time once more to the claims whose lease is over and that is not written down yet. In a concluded session that is written
- *  down when it goes on, so that they may be over for long. */
+// Of a claim that ends so soon after an outage, its team may not be back yet.
+const ENDS_SOON = "interval '1 minute'"
+
+/** Gives their whole time once more to the claims whose lease is over, and that is not written down yet, or will be over within a minute. In a
+ *  concluded session that is written down when it goes on, so that they may be over for long. */
 export const renewLapsed = async ({ query }: Queries, leaseS: number): Promise<void> =>
   void (await query(
     `update items i set claim_renewed_at = statement_timestamp() from participants p, sessions s
      where p.session_id = i.session_id and p.team_id = i.claimed_team_id and s.id = i.session_id and s.status <> 'closed'
-       and s.archived_at is null and i.status = 'claimed' and p.left_at is null and not ${holds('$1')}`,
+       and s.archived_at is null and i.status = 'claimed' and p.left_at is null
+       and not (i.claim_renewed_at > 'epoch' and ${expiresAt('$1')} > statement_timestamp() + ${ENDS_SOON})`,
     [leaseS],
   ))
 
@@ -90,7 +94,7 @@ const AT_WORK = `exists (select from tasks t where t.status = 'running' and t.ru
   and (exists (select from agents a where a.session_id = t.session_id and a.team_id = i.claimed_team_id)
     or exists (select from seats s where s.holder = t.session_id and s.team_id = i.claimed_team_id)))`
 
-/** Renews the claims of teams that have called, each at most once a second, and of those whose agent is at work, once in a twentieth of the
+/** Renews the claims of teams that have called, each at most once in ten seconds, and of those whose agent is at work, once in a twentieth of the
  *  lease. One that is over stays over. */
 export const renewClaims = async ({ query }: Queries, teamIds: string, leaseS: number): Promise<void> =>
   void (await query(
@@ -98,7 +102,7 @@ export const renewClaims = async ({ query }: Queries, teamIds: string, leaseS: n
      where p.session_id = i.session_id and p.team_id = i.claimed_team_id and i.status = 'claimed'
        and (i.claimed_team_id = any($1::uuid[]) or ${AT_WORK})
        and i.claim_renewed_at < statement_timestamp()
-         - case when i.claimed_team_id = any($1::uuid[]) then interval '1 second' else $2::int * interval '50 milliseconds' end
+         - case when i.claimed_team_id = any($1::uuid[]) then interval '10 seconds' else $2::int * interval '50 milliseconds' end
        and ${holds('$2')}`,
     [teamIds, leaseS],
   ))

@@ -2,7 +2,7 @@
 import type { Queries } from '../../../db/database.ts'
 import { nameKey } from '../../core/text/text.ts'
 import { roster, type Participant } from '../members.ts'
-import { boundName } from '../people.ts'
+import { namedPerson } from '../people.ts'
 import { peopleHere } from '../questions.ts'
 import { isVerified } from './attendees.ts'
 import { personIdOf, personOf, spellingsOf, type Person } from './persons.ts'
@@ -44,7 +44,7 @@ const teamAmong = (teams: readonly Participant[], isCalledSo: (name: string) => 
 
 // A name that is bound to a link is only its person's.
 const known = async (queries: Queries, kind: 'person' | 'key', name: string): Promise<Person> =>
-  personOf(kind, name, kind === 'key' || (await boundName(queries, name)) !== undefined)
+  personOf(kind, name, kind === 'key' || (await namedPerson(queries, name)) !== undefined)
 
 /** Whether a proposal or an item of the session names this person. */
 export const isNamedIn = async ({ query }: Queries, sessionId: string, personId: string): Promise<boolean> => {

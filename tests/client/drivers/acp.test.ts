@@ -146,6 +146,7 @@ test('where people accept edits, one is asked for that leaves the worktree, is o
       '.claude/settings.json',
       own('.claude/hooks/x.sh'),
       'src/.mcp.json',
+      '.mcp.j\u017fon',
       '.codex/config.toml',
       '.agents/skills/x/SKILL.md',
       '.Gemini/settings.json',
@@ -194,6 +195,14 @@ test('a worktree that lies in the folder of an agent’s settings is edited as a
   expect(stayInWorktree(folder, [join(folder, 'a.txt'), 'b.txt'])).toBe(true)
   for (const path of [join(folder, '.claude/settings.json'), join(folder, '../two/a.txt')])
     expect(stayInWorktree(folder, [path])).toBe(false)
+})
+
+test('a file that is told by a link above its worktree is edited as any other', () => {
+  const [folder, link] = [join(stage.folder, 'real'), join(stage.folder, 'linked')]
+  mkdirSync(join(folder, '.git'), { recursive: true })
+  symlinkSync(folder, link)
+  expect(stayInWorktree(folder, [join(link, 'src/a.ts')])).toBe(true)
+  for (const path of ['.git/config', '.mcp.json', '../a.ts']) expect(stayInWorktree(folder, [`${link}/${path}`])).toBe(false)
 })
 
 const modes = (...ids: string[]) => ({ modes: { currentModeId: ids[0], availableModes: ids.map((id) => ({ id, name: id })) } })

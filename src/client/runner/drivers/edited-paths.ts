@@ -44,7 +44,9 @@ const staysIn = (top: string, folder: string, given: string): boolean => {
     const at = resolve(folder, path)
     const within = relative(top, realOf(at))
     if (within === '' || isAbsolute(within)) return false
-    return !namesIn(path).includes('..') && [relative(top, at), within].flatMap(namesIn).every(isPlain)
+    const below = namesIn(relative(top, at))
+    const told = below[0] === '..' ? namesIn(path) : below // it may be told by a link that lies above the worktree
+    return !namesIn(path).includes('..') && [...told, ...namesIn(within)].every(isPlain)
   } catch {
     return false
   }
@@ -57,7 +59,7 @@ const namesIn = (path: string): string[] => path.split(/[/\\]/)
 const PROGRAMS = String.raw`\.git|git~\d|\.(?:claude|codex|gemini|opencode|agents|env)|\.mcp\.json|opencode\.jsonc?`
 
 // Some disks know no case, and drop points, spaces and characters that nobody sees.
-const RUN = new RegExp(`^(?:${PROGRAMS})[. ]*(?::.*)?$`, 'i')
+const RUN = new RegExp(`^(?:${PROGRAMS})[. ]*(?::.*)?$`, 'iu')
 
 // Behind a link `..` leads elsewhere.
 const isPlain = (name: string): boolean => name !== '..' && !RUN.test(name.replace(/\p{Cf}/gu, ''))
