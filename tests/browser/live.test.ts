@@ -445,7 +445,7 @@ test('a link in the feed to a row that is not on the page asks whoever has typed
     await page.evaluate("location.hash = 'm12'")
     await until(() => asked.length > 0)
     expect(asked).toEqual([expect.stringContaining('That row is on another page')])
-    expect(page.url()).toEndWith(path)
+    await until(() => page.url().endsWith(path))
     expect(await page.locator('#message').inputValue()).toBe('half a thought')
     goes = true
     await page.evaluate("location.hash = 'm12'") // the same link asks again
