@@ -1,4 +1,5 @@
-// The headings of a markdown text. Lines inside code fences and HTML blocks are none.
+// The headings of a markdown text. Lines inside code fences and HTML blocks are none, and those within list items are the page's alone: what
+// goes to the end of such a section would tear the list.
 import { DELIMITERS, LONGEST_UNIT } from './chunks.ts'
 import { htmlBlockAt, type HtmlBlock } from './html-blocks.ts'
 
@@ -94,7 +95,7 @@ const structureOf = (doc: string): { headings: Heading[]; closing: string | unde
     }
     const atx = HEADING.exec(text)
     if (mark) fence = mark
-    if (atx) headings.push({ line, next: line + 1, level: atx[1]!.length, text: withoutClosingMarks(atx[2] ?? '') })
+    if (atx && items.length === 0) headings.push({ line, next: line + 1, level: atx[1]!.length, text: withoutClosingMarks(atx[2] ?? '') })
     if (underline) headings.push({ line: paragraph!.line, next: line + 1, level: levelOf(underline), text: paragraph!.text.join('\n') })
     const plain = !mark && !atx && !underline && text.trim() !== '' && !BREAK.test(text)
     within = plain && (within || items.length > 0 || QUOTE_OR_ITEM.test(text) || isTable(paragraph?.text.at(-1), text))

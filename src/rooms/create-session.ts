@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { isUuid, sha256 } from '../core/ids.ts'
-import { escapeInvisible } from '../core/text/escape-invisible.ts'
+import { singleLine } from '../core/text/escape-invisible.ts'
 import { anyone, authorOf, person } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
 import { createDocument, readDocument, type Author } from '../stores/documents.ts'
@@ -149,19 +149,16 @@ const sessionToResume = async (context: Context, id: string): Promise<ResumedSes
   return { session, doc: (await readDocument(context.queries, id)).content, unfinished }
 }
 
-// A title may have line breaks, and lines of it could be headings.
-const inOneLine = (title: string) => escapeInvisible(title.replace(/\s+/g, ' ').trim())
-
 const endOf = ({ status }: Session, doc: string) => {
   const conclusion = conclusionOf(doc)
-  if (conclusion) return `whose conclusion was:\n\n${conclusion.replace(/^/gm, '> ')}`
+  if (conclusion) return `whose conclusion was:\n\n${conclusion.replaceAll(/^|\r?\n/g, '$&> ')}`
   return status === 'closed' ? 'which ended without a conclusion.' : 'which is still open and has no conclusion yet.'
 }
 
 const openingDocument = (title: string, { session, doc, unfinished }: ResumedSession) =>
   [
-    `# Session: ${inOneLine(title)}`,
-    `Resumed from [${inOneLine(session.title).replace(/[[\]\\]/g, '\\$&')}](/sessions/${session.id}), ${endOf(session, doc)}`,
+    `# Session: ${singleLine(title)}`,
+    `Resumed from [${singleLine(session.title).replace(/[[\]\\]/g, '\\$&')}](/sessions/${session.id}), ${endOf(session, doc)}`,
     ...(unfinished.length > 0 ? [`What was left unfinished there:\n\n${unfinished.join('\n')}`] : []),
     '## Goals',
     '## Decisions',

@@ -110,11 +110,13 @@ const documentParts = (doc: string): string[] => {
   const lines = doc.split('\n')
   const sections = sectionsOf(doc)
   const taken = new Set<Section>()
+  const titles = sections.filter(({ level }) => level === 1)
+  const title = titles.length === 1 ? titles[0] : undefined // of the whole document: all of it stands below
   const pick = (fits: (section: Section) => boolean, room: number): string => {
     const texts: string[] = []
     let end = 0 // of the section picked last: its subsections go with it
     for (const one of sections) {
-      if (taken.has(one) || (one.from >= end && !fits(one))) continue
+      if (taken.has(one) || (one.from >= end && (one === title || !fits(one)))) continue
       taken.add(one)
       if (one.from < end) continue
       end = one.to

@@ -308,8 +308,8 @@ throughEveryDoor((call, parley) => {
         '## Notes / Working',
       ])
       expect(open).toContain('which is still open')
-      await done(alex('conclude_session', { summary_section: 'We ship.' }))
-      expect(await resumed()).toContain('whose conclusion was:\n\n> We ship.')
+      await done(alex('conclude_session', { summary_section: 'We ship.\r\n\r\n- The lexer' }))
+      expect(await resumed()).toMatch(/whose conclusion was:\r?\n\r?\n> We ship\.\r\n> \r\n> - The lexer\n/)
     })
 
     test('where pages are open to all, whoever knows the session resumes it', async () => {

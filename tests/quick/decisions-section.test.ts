@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Lexer, type Token } from 'marked'
 import { headingsOf } from '../../src/markdown/headings.ts'
+import { renderMarkdown } from '../../src/markdown/render.ts'
 import { conclusionOf } from '../../src/rooms/document/conclusion.ts'
 import {
   decisionEntry,
@@ -48,6 +49,7 @@ describe('an approved decision in the doc [E15]', () => {
       'Before each run bun test --all bun run check and tag',
     )
     expect(said('Keep \\`x\\` and _y_')).toBe('Keep \\\\\\`x\\\\\\` and \\_y\\_')
+    expect(said('采用**Postgres**作为存储。**结论**：好，2*3*4')).toBe('采用Postgres作为存储。结论：好，2\\*3\\*4')
     expect(said('**[a](b)** `<h2>` ` ``` ` **\n## Conclusion\n**')).toBe(
       '\\[a\\](b) \\<h2\\> ` ``` ` \\*\\* \\#\\# Conclusion \\*\\*'.replaceAll('`', '\\`'),
     )
@@ -55,6 +57,22 @@ describe('an approved decision in the doc [E15]', () => {
       cpuMs(() => ['`', '**a', '`a``', '*a *', '**', '```a``` '].map((piece) => said(piece.repeat(10_000 / piece.length)))),
     ).toBeLessThan(2_000)
   })
+
+  test('an address stays what it is, and leads where it did', () => {
+    const description =
+      'See https://example.com/docs/retry_queue?a=1&b=2#part_two for it, [docs](https://example.com/a_b), (https://a.example/X_(y)). Ask foo_bar@example.com!'
+    const entry = decisionEntry({ ...DECISION, description })
+    expect(entry).toContain('[docs\\](<https://example.com/a_b>), (<https://a.example/X_(y)>). Ask <foo_bar@example.com>!')
+    const links = [...renderMarkdown(entry).matchAll(/href="([^"]+)"/g)].map(([, href]) => href!.replaceAll('&amp;', '&'))
+    expect(links.slice(0, -1)).toEqual([
+      'https://example.com/docs/retry_queue?a=1&b=2#part_two',
+      'https://example.com/a_b',
+      'https://a.example/X_(y)',
+      'mailto:foo_bar@example.com',
+    ])
+    expect(cpuMs(() => ['http://', 'a@b', '('].map((piece) => plainTime(piece)))).toBeLessThan(2_000)
+  })
+  const plainTime = (piece: string) => decisionEntry({ ...DECISION, description: `http://x${piece.repeat(10_000)}${')'.repeat(10_000)}` })
 
   test('the section is made before the conclusion, else at the end', () => {
     expect(withDecision('', ENTRY)).toBe(lines('## Decisions', '', ENTRY))

@@ -175,6 +175,8 @@ describe('a heading of the page is one of the outline', () => {
       '  -->',
       '  ```',
       '   ~~~',
+      '  ## in it',
+      '   ### in it',
       '    ## deep',
       '<div>',
       '```',

@@ -6,8 +6,11 @@ const codePointName = (character: string) => `U+${character.codePointAt(0)!.toSt
 export const escapeInvisible = (text: string, mark: (name: string) => string = (name) => `⟨${name}⟩`): string =>
   text.replace(INVISIBLE, (character) => mark(codePointName(character)))
 
+/** The text as one line: the lines of a name or title could be headings. */
+export const singleLine = (text: string): string => escapeInvisible(text.replace(/\s+/g, ' ').trim())
+
 /** A name or title as one line of Markdown, with Markdown's own characters escaped. */
-export const oneLine = (text: string): string => escapeInvisible(text.replace(/\s+/g, ' ').trim()).replace(/[\\`*_[\]<>#]/g, '\\$&')
+export const oneLine = (text: string): string => singleLine(text).replace(/[\\`*_[\]<>#]/g, '\\$&')
 
 const LINE_END = /\r\n?|[\n\v\f\u0085\u2028\u2029]/g
 

@@ -1,5 +1,5 @@
 // The document's `## Decisions` section, in which each approved decision stands as one list entry: a line that links its proposal.
-import { oneLine } from '../../core/text/escape-invisible.ts'
+import { singleLine } from '../../core/text/escape-invisible.ts'
 import { headingsOf, withBlockClosed, type Heading } from '../../markdown/headings.ts'
 import type { SessionDecision } from '../../stores/records/decisions.ts'
 import { conclusionIn } from './conclusion.ts'
@@ -30,7 +30,10 @@ const said = ({ title, description }: Pick<WrittenDecision, 'title' | 'descripti
 
 // Code and emphasis as people read them, for escaped marks would stand there to be seen. What says more stays as it was written: the address
 // of a link, the numbers of a list, a star that emphasizes no words (2**10, src/*.ts).
-const MARKED = /(?<![`\\])(`+)(?!`)([^`]+)\1(?!`)|(?<=^|[\s("'“])(\*{1,3})([\p{L}\p{N}`"'“([](?:[^*]*[^\s*\\])?)\3(?=$|[\s.,;:!?)"'”])/gu
+const UNSPACED = String.raw`\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{Script=Hangul}\u2013\u2014\uff00-\uff0f\uff1a-\uff20` // around such words are no blanks
+const CODE = String.raw`(?<![\x60\\])(\x60+)(?!\x60)([^\x60]+)\1(?!\x60)`
+const EMPHASIS = String.raw`(?<=^|[\s("'“${UNSPACED}])(\*{1,3})([\p{L}\p{N}\x60"'“([](?:[^*]*[^\s*\\])?)\3(?=$|[\s.,;:!?)"'”${UNSPACED}])`
+const MARKED = new RegExp(`${CODE}|${EMPHASIS}`, 'gu')
 const unmarked = (text: string): string =>
   text.replace(MARKED, (_, ticks: string | undefined, code: string, _stars, words: string, at: number) => {
     if (ticks === undefined) return unmarked(words)
@@ -39,7 +42,27 @@ const unmarked = (text: string): string =>
 
 const beginsLine = (text: string, at: number) => text.slice(text.lastIndexOf('\n', at - 1) + 1, at).trim() === ''
 
-const plain = (text: string) => oneLine(text).replace(/[~|&]/g, '\\$&')
+// Markdown's own characters are escaped, but in an address, where an escape would be a part of it: that stands in angle brackets.
+const plain = (text: string) =>
+  singleLine(text)
+    .split(ADDRESS)
+    .map((piece, i) => (i % 2 === 0 ? escaped(piece) : autolink(piece)))
+    .join('')
+
+const ADDRESS = /(\bhttps?:\/\/[^\s<>]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)/i
+const escaped = (text: string) => text.replace(/[\\`*_[\]<>#~|&]/g, '\\$&')
+
+// What ends a sentence, or the brackets around it, is no part of an address.
+const autolink = (found: string) => {
+  let unopened = found.split(')').length - found.split('(').length
+  let end = found.length
+  for (; ; end--) {
+    const last = found[end - 1]!
+    if (last === ')' && unopened > 0) unopened--
+    else if (!/[.,;:!?'"*_~`\]]/.test(last)) break
+  }
+  return `<${found.slice(0, end)}>${escaped(found.slice(end))}`
+}
 
 /** The document with this entry at the end of the section's own text, before its subsections. A section that is missing is made before the
  *  conclusion, else at the end. */
