@@ -4,6 +4,7 @@ import { needsOfSessions } from '../../src/loops/store.ts'
 import { addressNotices, takeDeliveries } from '../../src/notices/outbox.ts'
 import { notifyPeople } from '../../src/notices/notify-people.ts'
 import { jobsOf } from '../../src/operations/toolset.ts'
+import { convenerWatch } from '../../src/rooms/convener-watch.ts'
 import { rooms } from '../../src/rooms/toolset.ts'
 import { silentFor } from '../support/board-scene.ts'
 import { startNotifyReceiver } from '../support/notify-receiver.ts'
@@ -149,6 +150,29 @@ onOneEngine((parley) => {
       expect([...kinds(other.id), ...kinds(posting.id)]).toEqual([])
       await alex('leave_session')
       for (const leave of leaves) await leave()
+    })
+  })
+
+  test('after a sleep of the machine no convener counts as gone before it can be back', async () => {
+    const served = await telling({}, { 'convener-watch': NEVER_MS, presence: NEVER_MS })
+    await closing(served, async () => {
+      const { id, bea } = await room(viaRest(served))
+      const watch = convenerWatch(served.services)
+      const lookIn = async (seconds: number) => {
+        served.services.clock.set(Date.now() + seconds * 1_000)
+        await watch.run()
+        await aWhile()
+      }
+      await watch.run()
+      await served.database.query(
+        `update participants set last_seen_at = now() + interval '62 minutes' where session_id = $1 and team_id = $2`,
+        [id, bea.handle],
+      )
+      await lookIn(3_600)
+      await lookIn(3_615)
+      expect(kinds(id)).toEqual([])
+      for (const seconds of [3_630, 3_645, 3_661]) await lookIn(seconds)
+      expect(kinds(id)).toEqual(['convener_gone'])
     })
   })
 
