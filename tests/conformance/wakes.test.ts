@@ -56,6 +56,23 @@ onEveryEngine(
       await sleepsThrough(alex, bea)
     })
 
+    test('what a wait of the team brings takes no wake, and its peek is held on', async () => {
+      const { alex, bea, held } = await begin()
+      const watching = watch(bea)
+      await held(1)
+      let since_cursor = await endOf(bea)
+      for (let n = 0; n < PER_HOUR + 2; n++) {
+        const waiting = done(bea('wait_for_messages', { timeout: 20, since_cursor }))
+        await soon('it waits', () => parley().services.waits.held === 1)
+        await say(alex, `message ${n}`)
+        since_cursor = (await waiting).next_cursor
+      }
+      expect(await needOf(alex)).toBeNull()
+      expect(parley().services.peeks.held).toBe(1)
+      await say(alex, 'while it works')
+      expect(await watching).toMatchObject({ unread: 1, wake: true })
+    })
+
     test('what is addressed to a team wakes it all the same', async () => {
       const { alex, bea } = await begin()
       await wakeTimes(alex, bea, PER_HOUR)

@@ -56,7 +56,7 @@ export class TeamPeek {
         const { events } = await reader.next(Math.max(0, until - performance.now()), signal)
         const over = events.length === 0
         refuseIfLeft(events, member)
-        if (!over && !this.#mayWake(events)) continue
+        if (!over && (!this.#mayWake(events) || (await this.#isDelivered(events, reader.cursor)))) continue
         const answer = await this.#ask(signal)
         if (woken && answer.wake) woken.at = reader.wokenAt
         if (over || isOver(answer)) return answer
@@ -82,6 +82,14 @@ export class TeamPeek {
     const claims = !signal.aborted && !services.stopping.aborted
     const answer = await services.wakes.ask({ ...peekRequestOf(services, member, options), claims })
     return claims ? answer : { ...answer, wake: false }
+  }
+
+  // What a wait that the team holds beside the peek brings wakes nobody. Both were woken at once: the wait goes first.
+  async #isDelivered(events: Event[], cursor: number): Promise<boolean> {
+    if (closedBy(events)) return false
+    const { services, member } = this
+    if (services.presence.of(member.teamId)?.pollingUntilMs !== undefined) await new Promise((resolve) => setTimeout(resolve))
+    return deliveredTo(services, member) >= cursor
   }
 
   #begin(call: Context['call']) {
