@@ -29,19 +29,28 @@ const releaseLapsedWork = internalOp({
   },
 })
 
-/** Teams cannot call while this server or the database is away, or the machine sleeps, and once the database's clock was set, their last calls
- *  are of another time. A claim whose lease was over by that has its whole time once more. */
+/** Teams cannot call while this server, where it has no peer, or the database is away, or the machine sleeps, and once the database's clock was
+ *  set, their last calls are of another time. A claim whose lease was over by that has its whole time once more. */
 export const lapsedJob = (services: Services): Job => {
-  const { database, config, stopping } = services
+  const { database, config, stopping, mayHavePeers } = services
   let checkedAt: number | undefined
+  let wasDatabaseAway = false
+  const look = async () => {
+    await renewClaims(database, plainArray([]), config.CLAIM_LEASE) // of agents at work, who need not call
+    return lapsedSessions(database, config.CLAIM_LEASE)
+  }
   return {
     name: 'claim-leases',
     everyMs: EVERY_MS,
     async run() {
-      await renewClaims(database, plainArray([]), config.CLAIM_LEASE) // of agents at work, who need not call
-      const { sessions, atMs } = await lapsedSessions(database, config.CLAIM_LEASE)
-      const nobodyCould = checkedAt === undefined || wasAway(atMs - checkedAt)
+      const { sessions, atMs } = await look().catch((error) => {
+        wasDatabaseAway = true
+        throw error
+      })
+      const isBack = checkedAt === undefined || wasAway(atMs - checkedAt)
+      const nobodyCould = isBack && (wasDatabaseAway || !mayHavePeers())
       checkedAt = atMs
+      wasDatabaseAway = false
       if (nobodyCould) return renewLapsed(database, config.CLAIM_LEASE)
       for (const session_id of sessions) await perform(releaseLapsedWork, services, { signal: () => stopping }, { session_id })
     },

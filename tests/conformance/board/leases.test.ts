@@ -249,6 +249,7 @@ describe('silence in which nobody could call ends no claim', () => {
           await soon('presence is written', () => parley().services.presence.of(bea.handle) === undefined)
         }
         const look = lapsedJob(parley().services)
+        await soon('it is alone', () => !parley().services.mayHavePeers())
         await asleep()
         await look.run()
         const { claim_expires_at, ...rest } = await itemOf(alex, item)
