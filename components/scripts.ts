@@ -15,6 +15,7 @@ export const SCRIPTS = [
   'sides.js',
   'status.js',
   'trace.js',
+  'typed.js',
 ] as const
 
 export type Script = (typeof SCRIPTS)[number]

@@ -1,11 +1,11 @@
-// What only those need who may act: the page's dialog, what they typed into cards of the feed and while a message was sent (live/typed.js), and
-// that they answer a question once (live/answered.js).
-import { forgetAnswered } from './live/answered.js'
-import { keepAdded, keepTyped } from './live/typed.js'
-
-forgetAnswered()
-keepTyped(document.getElementById('live'))
-keepAdded()
+// What only those need who may act: the page's dialog, and what they type elsewhere (typed.js), which is loaded once they are in a form.
+const loadTyped = ({ target }) => {
+  if (!target.closest('form')) return
+  removeEventListener('focusin', loadTyped)
+  document.head.append(Object.assign(document.createElement('script'), { src: '/public/typed.js' }))
+}
+addEventListener('focusin', loadTyped)
+loadTyped({ target: document.activeElement })
 
 // The page's dialog: a form is loaded into it, and it closes when the form was applied, which an empty response tells. Text that was typed and
 // not sent is restored when the same form is opened again, however the dialog was closed.
