@@ -123,8 +123,8 @@ export const RECORDS: Mutant[] = [
     name: 'records: a decision goes into the doc as it was written',
     breaks: 'nothing in it ends the section, opens a fence or is a heading',
     file: SECTION,
-    from: `oneLine(text).replace(/[~|&]/g, '\\\\$&')`,
-    to: `(oneLine && text)`,
+    from: `(i % 2 === 0 ? escaped(piece) : autolink(piece))`,
+    to: `(i >= 0 && (escaped && autolink) ? piece : '')`,
     tests: ['tests/quick/decisions-section.test.ts'],
   },
   {
