@@ -1,4 +1,4 @@
-// What only those need who may act: the page's dialog, and what they type elsewhere (typed.js), which is loaded once they are in a form.
+// The page's dialog, for those who may act. typed.js, which keeps their text elsewhere, is loaded once they are in a form.
 const loadTyped = ({ target }) => {
   if (!target.closest('form')) return
   removeEventListener('focusin', loadTyped)

@@ -1,4 +1,4 @@
-// What somebody types is not lost: into a card of the feed that somebody else decides, and while a message is sent. A question is answered once.
+// Keeps text that is typed into a card of the feed which somebody else decides, or while a message is sent; and has a question answered once.
 // Loaded by dialog.js.
 import { keepAdded } from './live/added.js'
 import { forgetAnswered } from './live/answered.js'

@@ -1,4 +1,4 @@
-// What is typed into a card of the feed that the stream replaces.
+// Keeps the text of a card of the feed that the stream replaces.
 import { keepIn, leaveField } from '../kept.js'
 
 /** What is typed into the cards of the feed, until it is taken: the stream replaces a card that somebody else decides. */

@@ -36,7 +36,7 @@ export const idempotencyKeyOf = (
   }
 }
 
-// What a retry may change counts as left out.
+// An argument that a retry may change counts as left out.
 const bodyOf = ({ retryMayChange = [], input: { shape } }: AnyOp, input: Record<string, unknown>) => ({
   ...input,
   ...Object.fromEntries(retryMayChange.map((name) => [name, shape[name]!.safeParse(undefined).data])),

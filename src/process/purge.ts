@@ -1,7 +1,7 @@
 // Deletes sessions for good, as an operator orders: from the log, the index and the memory of every instance.
 import { z } from 'zod'
 import type { Queries } from '../../db/database.ts'
-import { untilDone } from '../../db/until-done.ts'
+import { retryUndone } from '../../db/retry-undone.ts'
 import { vacuumAll } from '../../db/vacuum.ts'
 import { pause } from '../core/runtime/pause.ts'
 import { appendEvents } from '../log/append.ts'
@@ -66,7 +66,7 @@ export const purge = async (
   const unknown = ids.filter((id) => !named.some((session) => session.id === id))
   if (going.length === 0) return { sessions: found, unknown, purged: 0 }
   log('info', 'a purge begins', { sessions: going.length })
-  await untilDone(() => database.unhurried((tx) => deleteOpenAnswers(tx, going), MAY_TAKE_MS))
+  await retryUndone(() => database.unhurried((tx) => deleteOpenAnswers(tx, going), MAY_TAKE_MS))
   const byName = new Set(named.map(({ id }) => id))
   let purged = 0
   let left = going.length
@@ -106,7 +106,7 @@ const told = async <Result>({ database, sendWith, movedHere }: Services, topic: 
     return result
   }
   try {
-    const result = await untilDone(() => database.unhurried(write, MAY_TAKE_MS))
+    const result = await retryUndone(() => database.unhurried(write, MAY_TAKE_MS))
     if (result) movedHere(topic, now)
     return result
   } catch (error) {
@@ -124,7 +124,7 @@ const noteStop = async ({ database, grewHere }: Services, sessionId: string) => 
     if (stopped.length === 0) return [] // somebody has started it again
     return appendEvents(tx, [{ sessionId, type: 'runtime', author: 'system', content, evenClosed: true }])
   }
-  const [answer] = await untilDone(() => database.unhurried(note, MAY_TAKE_MS))
+  const [answer] = await retryUndone(() => database.unhurried(note, MAY_TAKE_MS))
   if (answer?.outcome === 'appended') grewHere(sessionId, answer.event.sequence, 1)
 }
 

@@ -23,7 +23,7 @@ import {
 } from '../../stores/control/handed-tasks.ts'
 import { setTask, wasBegunBefore, wasPromptedBefore, type Task } from '../../stores/control/tasks.ts'
 import type { Queries } from '../../../db/database.ts'
-import { untilDone } from '../../../db/until-done.ts'
+import { retryUndone } from '../../../db/retry-undone.ts'
 import { digestOf } from '../genealogy/digest.ts'
 import { op, runnerRoute } from '../schemas.ts'
 import { giveUpTask } from '../tasks/give-up-task.ts'
@@ -130,7 +130,7 @@ const findWork = async (context: Context, id: string): Promise<Answer | 'interru
     const forbidden = allowed.get(false) ?? []
     return { tasks, orders: [...interrupts, ...worktrees], forbidden, interrupting: await isInterrupting(tx, id) }
   }
-  const { orders, tasks, forbidden, interrupting } = await untilDone(() => services.database.transaction(look))
+  const { orders, tasks, forbidden, interrupting } = await retryUndone(() => services.database.transaction(look))
   for (const { task } of forbidden)
     await perform(giveUpTask, services, { signal: context.call.signal }, { task_id: task.id, code: 'not_allowed', message: NOT_ALLOWED })
   if (tasks.length > 0 || orders.length > 0) return { tasks, orders }

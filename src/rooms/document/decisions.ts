@@ -52,7 +52,7 @@ const plain = (text: string) =>
 const ADDRESS = /(\bhttps?:\/\/[^\s<>]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)/i
 const escaped = (text: string) => text.replace(/[\\`*_[\]<>#~|&]/g, '\\$&')
 
-// What ends a sentence, or the brackets around it, is no part of an address.
+// The end of a sentence, or of the brackets around an address, is no part of it.
 const autolink = (found: string) => {
   let unopened = found.split(')').length - found.split('(').length
   let end = found.length

@@ -84,7 +84,7 @@ export class TeamPeek {
     return claims ? answer : { ...answer, wake: false }
   }
 
-  // What a wait that the team holds beside the peek brings wakes nobody. Both were woken at once: the wait goes first.
+  // A message that the team's own wait brings wakes nobody. Wait and peek were woken at once: the wait goes first.
   async #isDelivered(events: Event[], cursor: number): Promise<boolean> {
     if (closedBy(events)) return false
     const { services, member } = this

@@ -54,7 +54,7 @@ const staysIn = (top: string, folder: string, given: string): boolean => {
 
 const namesIn = (path: string): string[] => path.split(/[/\\]/)
 
-// What stands there is run: by git, or by Claude Code, Codex, Gemini CLI or opencode when the next one starts (hooks, MCP servers, plugins,
+// Files and folders whose content is run: by git, or by Claude Code, Codex, Gemini CLI or opencode when the next one starts (hooks, MCP servers, plugins,
 // variables such as NODE_OPTIONS).
 const PROGRAMS = String.raw`\.git|git~\d|\.(?:claude|codex|gemini|opencode|agents|env)|\.mcp\.json|opencode\.jsonc?`
 
