@@ -248,12 +248,13 @@ test(
     expect((await home.run(['connect', 'codex', '--wake', 'addressed', '--yes'])).code).toBe(0)
     const { code, out } = await home.run(['watch', '--codex'], { input: JSON.stringify({ ...alex, wake_command }), env })
     expect([code, out]).toEqual([0, expect.stringContaining('wakes this conversation')])
+    const calls = () => (home.read('calls') ?? '').split('\n').filter((line) => line === thread).length
     for (let messages = 1; messages <= 2; messages++) {
       await armed(home)
       await hub.post(bea, 'to all: wakes nobody')
       await hub.post(bea, '$(touch /tmp/never)', { to: [alex.handle] })
-      const calls = () => (home.read('calls') ?? '').split('\n').filter((line) => line === thread).length
-      while (calls() < messages) await Bun.sleep(50)
+      await until(() => calls() === messages)
+      await hub.read(alex)
     }
     expect(home.read('calls')).toContain(`--thread\n${thread}\n--message\nParley: `)
     for (const line of home.read('calls')!.match(/^Parley: .*/gm)!) expect(line).toContain('1 addressed to you')
@@ -263,6 +264,7 @@ test(
     expect((await home.run(['watch', '--codex'], { input: again, env })).code).toBe(0)
     await hub.post(bea, 'to you in the new one', { to: [alex.handle] })
     await until(() => home.read('calls')!.includes(`--thread\n${another}\n`))
+    await hub.read(alex)
     await armed(home)
     await hub.post(bea, 'to all: wakes it now')
     await until(() => home.read('calls')!.split(`--thread\n${another}\n`).length === 3)
@@ -270,6 +272,34 @@ test(
     expect((await second).err).toContain('another watch is running')
     await hub.call(`/${alex.session_id}/conclude`, { summary_section: 'Done.' }, bea.team_id)
     while (sessionFiles(home).length > 0) await Bun.sleep(50)
+  },
+  LONG_MS,
+)
+
+test(
+  'no line is queued for a Codex that has not read what the last one told it of; the end of its session waits for nobody',
+  async () => {
+    const hub = await hubWith()
+    const { home, keep, watch } = await codexHome(hub)
+    const { alex, bea } = await meeting(hub)
+    keep(alex)
+    watch()
+    await armed(home)
+    const lines = () => home.read('calls')?.match(/Parley: \d+ unread/g) ?? []
+    await hub.post(bea, 'one')
+    await until(() => lines().length === 1)
+    for (const text of ['two', 'three']) {
+      await hub.post(bea, text)
+      await Bun.sleep(1_000)
+    }
+    await hub.read(alex)
+    await hub.post(bea, 'four')
+    await until(() => lines().length === 2)
+    expect(lines()).toEqual(['Parley: 1 unread', 'Parley: 1 unread'])
+    await hub.post(bea, 'five')
+    await hub.call(`/${alex.session_id}/conclude`, { summary_section: 'Done.' }, bea.team_id)
+    await until(() => sessionFiles(home).length === 0) // a conclusion waits for nobody
+    expect(lines()).toEqual(['Parley: 1 unread', 'Parley: 1 unread', 'Parley: 2 unread'])
   },
   LONG_MS,
 )
@@ -297,6 +327,7 @@ test.skipIf(!FULL)(
     await until(() => told() !== undefined)
     const [made] = [calls(), await Bun.sleep(3_000)]
     expect(calls()).toBe(made)
+    await hub.read(alex)
     home.write('broken', '')
     await hub.post(bea, 'two')
     await until(() => calls() > made)

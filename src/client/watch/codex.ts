@@ -7,7 +7,7 @@ import { noteOf } from '../hub-notes.ts'
 import { Stop, type Machine } from '../machine.ts'
 import { keptToken } from '../tokens.ts'
 import { readHookInput } from './hook-input.ts'
-import { holdPeek, left, peekNow, type Holding } from './hold.ts'
+import { holdPeek, left, peekNow, untilToldIsRead, type Holding } from './hold.ts'
 import { dropEntry, entriesOf, entryNow, isKept, keepEntry, type Entry } from './sessions.ts'
 import { giveWatchBack, takeWatch } from './turn.ts'
 import type { WatchOptions } from './watch.ts'
@@ -16,6 +16,7 @@ const CHECK_EVERY_MS = 2_000
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
 const QUEUED_WITHIN_MS = 30_000
+const UNREAD_FOR_MS = 5 * 60_000 // a line that was queued so long ago may be lost
 const LAST_PAUSE_MS = 4_000 // of a session that is concluded
 
 /** With the answer of create_session or join_session on standard input, takes that session down, leaves a process behind that watches, and
@@ -78,10 +79,12 @@ const watchThread = async (machine: Machine, entry: Entry, holding: Holding): Pr
   }
 }
 
-// Holds one peek and tells what comes of it. Resolves with whether there is more to wait for; throws Stop where something cannot be kept.
+// Holds one peek and tells what comes of it. Resolves with whether there is more to wait for; throws Stop where something cannot be kept. While
+// a line waits for an agent that is at work, none is queued beside it: each begins a turn, and the first one reads everything.
 const heldAndTold = async (machine: Machine, entry: Entry, holding: Holding): Promise<boolean> => {
   const addressedOnly = entry.wakeFor === undefined ? holding.addressedOnly : entry.wakeFor === 'addressed'
   const own = { ...holding, addressedOnly }
+  await untilToldIsRead(entry, own, UNREAD_FOR_MS)
   const notice = await holdPeek(entry, own)
   if (notice === undefined) return false
   await tell(machine, entry, notice, own)

@@ -10,6 +10,7 @@ const HELD_S = 30
 const AT_ONCE_MS = 500 // what answers so soon without news holds nothing, and is asked less and less
 const FIRST_RETRY_MS = 250
 const LAST_RETRY_MS = 60_000
+const READ_CHECK_MS = 2_000
 const REFUSED_FOR_MS = 24 * 3600 * 1000 // a hub whose place another one takes is there again by then
 
 export interface Holding {
@@ -70,8 +71,7 @@ export const peekNow = async (entry: Entry, holding: Holding): Promise<Peek | 'r
     const result = await peekAt(entry, asked({ ...holding, base: baseFor(entry, holding, 0) }, undefined, 0))
     return result === 'refused' || isPeek(result) ? result : undefined
   } catch (error) {
-    if (error instanceof Unreachable) return undefined
-    throw error
+    return unlessUnreachable(error)
   }
 }
 
@@ -95,10 +95,34 @@ const asked = ({ base, token, addressedOnly, signal }: At, after: number | undef
 // there the count is lower.
 const startOf = async (entry: Entry, at: At): Promise<number | undefined> => {
   if (entry.told === undefined) return undefined
-  const [delivered, noticed] = await Promise.all([undefined, entry.told].map((after) => peekAt(entry, asked(at, after, 0))))
-  if (!isPeek(delivered!) || !isPeek(noticed!)) return entry.told
-  return left(noticed, at) < left(delivered, at) ? entry.told : undefined
+  const peeks = await peeksOfTold(entry, at)
+  return peeks && !hasUnreadOfTold(peeks, at) ? undefined : entry.told
 }
+
+/** Waits until the agent has read what it was told of, at most `withinMs`, and no longer than its session goes on. It asks by peeks that are
+ *  not held and so take no wake. */
+export const untilToldIsRead = async (entry: Entry, holding: Holding, withinMs: number): Promise<void> => {
+  const { home, signal } = holding
+  const at = { ...holding, base: baseFor(entry, holding, 0) }
+  for (const from = performance.now(); entry.told !== undefined && performance.now() - from < withinMs;) {
+    const peeks = await peeksOfTold(entry, at).catch(unlessUnreachable)
+    if (!peeks || peeks[0].closed || !hasUnreadOfTold(peeks, at)) return
+    await sleep(READ_CHECK_MS, undefined, { signal }).catch(() => {})
+    if (signal.aborted || entryNow(home, entry)?.told !== entry.told) return // it may have joined again, in another conversation
+  }
+}
+
+const unlessUnreachable = (error: unknown): undefined => {
+  if (!(error instanceof Unreachable)) throw error
+}
+
+// From what was delivered, and from what the agent was told of; undefined where the hub says neither.
+const peeksOfTold = async (entry: Entry, at: At): Promise<[Peek, Peek] | undefined> => {
+  const [delivered, told] = await Promise.all([undefined, entry.told].map((after) => peekAt(entry, asked(at, after, 0))))
+  return isPeek(delivered!) && isPeek(told!) ? [delivered, told] : undefined
+}
+
+const hasUnreadOfTold = ([delivered, told]: [Peek, Peek], at: At): boolean => left(told, at) < left(delivered, at)
 
 /** How many messages are left that may wake the agent. A wait for what is addressed to it delivers that alone, and leaves the rest unread. */
 export const left = ({ unread, addressed }: Peek, { addressedOnly }: Holding): number => (addressedOnly ? addressed : unread)
