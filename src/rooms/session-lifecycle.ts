@@ -9,6 +9,7 @@ import type { Context } from '../operations/context.ts'
 import { readDocument } from '../stores/documents.ts'
 import { setClosed, setMetadata, type Session } from '../stores/sessions.ts'
 import { withConclusion } from './document/conclusion.ts'
+import { withDecisionsMeanwhile } from './document/decisions-meanwhile.ts'
 import { writeDoc } from './document/doc-write.ts'
 import { appendToParent } from './append-to-parent.ts'
 import { convenerOnly, convenerReopens } from './who-may.ts'
@@ -164,7 +165,8 @@ export const concludeSession = op({
     refuseArchived(context.session!)
     convenerOnly(context, context.session!, 'conclude')
     const { content } = await readDocument(context.queries, session_id)
-    const doc = await writeDoc(context, session_id, withConclusion(content, summary_section))
+    const decided = await withDecisionsMeanwhile(context.queries, context.session!, content)
+    const doc = await writeDoc(context, session_id, withConclusion(decided, summary_section))
     await setClosed(context.queries, session_id, true)
     const event = { event: 'session_concluded', by: authorOf(context.caller).name, doc_version: doc.version }
     const { id } = await context.append(session_id, event, { evenClosed: true })
@@ -177,7 +179,7 @@ export const concludeSession = op({
   },
 })
 
-/** 403 for teams other than the convener, 409 when the session is open. */
+/** Its document then has what people decided meanwhile. 403 for teams other than the convener, 409 when the session is open. */
 export const reopenSession = op({
   name: 'reopen_session',
   summary:
@@ -197,6 +199,9 @@ export const reopenSession = op({
     convenerReopens(context, session)
     if (session.status === 'active') refuse('conflict', 'This session is already open: go on with a message to it.')
     await setClosed(context.queries, session.id, false)
+    const { content } = await readDocument(context.queries, session.id)
+    const decided = await withDecisionsMeanwhile(context.queries, session, content)
+    if (decided !== content) await writeDoc(context, session.id, decided)
     const { at } = await context.append(input.session_id, {
       event: 'session_reopened',
       by: authorOf(context.caller).name,

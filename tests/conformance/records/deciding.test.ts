@@ -418,6 +418,36 @@ onEveryEngine((parley) => {
       expect(await told()).toHaveLength(3)
     })
 
+    test('what people decide about a concluded session is in its document once it is concluded anew or reopened, and what somebody deleted is not [E15]', async () => {
+      const { alex, nora, resolve, doc, seats } = await scene()
+      const titles = ['Early', 'Deleted', 'Meanwhile', 'Of no use']
+      const proposals = await Promise.all(titles.map((title) => done(alex('propose_decision', { ...DECISION, title }))))
+      const approve = async (title: string): Promise<string> =>
+        (await done(resolve(proposals[titles.indexOf(title)].id))).record.decision_id
+      const withdraw = (record_id: string) => done(nora('records.withdraw_record', { record_id, reason: 'It was wrong.' }))
+      const conclude = () => done(seats.alex('conclude_session', { summary_section: 'Done.' }))
+      const reopen = () => done(seats.alex('reopen_session', { reason: 'A bug came back.' }))
+      const entries = async () => (await doc()).content.match(/^- (~~)?\*\*[^*]+/gm)
+      const early = await approve('Early')
+      await approve('Deleted')
+      const { content, version } = await doc()
+      await done(seats.alex('update_session_doc', { content: content.replace(/^- \*\*Deleted.*\n/m, ''), expected_version: version }))
+      await conclude()
+      await approve('Meanwhile')
+      await withdraw(early)
+      expect(await entries()).toEqual(['- **Early'])
+      await conclude()
+      expect(await entries()).toEqual(['- ~~**Early', '- **Meanwhile'])
+      await withdraw(await approve('Of no use'))
+      await reopen()
+      expect(await entries()).toEqual(['- ~~**Early', '- **Meanwhile', '- ~~**Of no use'])
+      expect((await doc()).content).toMatch(/Of no use.*\n\n## Conclusion\n\nDone\.\n$/)
+      const { version: last } = await doc()
+      await conclude()
+      await reopen()
+      expect((await doc()).version).toBe(last + 1) // of the conclusion alone
+    })
+
     test('an action item is dropped, in a closed session too [E15]', async () => {
       const { id, proposal_id, nora, resolve, told, seats } = await proposed('action')
       const record_id = (await done(resolve(proposal_id))).record.item_id
