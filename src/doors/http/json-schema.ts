@@ -7,9 +7,17 @@ export interface JsonSchema {
   required?: string[]
 }
 
-/** An operation's input as JSON Schema. Of a schema that accepts several types only the one in its `meta` is shown: model providers refuse
+const inputs = new WeakMap<z.ZodType, JsonSchema>()
+
+/** An operation's input as JSON Schema, made once for each operation: there is no end of the lists of tools that a link may name. Of a schema that accepts several types only the one in its `meta` is shown: model providers refuse
  *  unions. */
 export const inputSchema = (schema: z.ZodType): JsonSchema => {
+  const made = inputs.get(schema) ?? newInputSchema(schema)
+  inputs.set(schema, made)
+  return made
+}
+
+const newInputSchema = (schema: z.ZodType): JsonSchema => {
   const { $schema: _, ...made } = z.toJSONSchema(schema, {
     io: 'input',
     unrepresentable: 'any',

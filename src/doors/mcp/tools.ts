@@ -8,7 +8,7 @@ import type { ServedOp, Outcome } from '../../operations/context.ts'
 import { perform } from '../../operations/perform.ts'
 import { namesOf, type Toolset } from '../../operations/toolset.ts'
 import type { Services } from '../../process/services.ts'
-import { inputSchema, type JsonSchema } from '../http/json-schema.ts'
+import { inputSchema } from '../http/json-schema.ts'
 import { refusalOf } from '../http/calls.ts'
 import { invalidParams } from './errors.ts'
 import type { RequestTransport } from './transport.ts'
@@ -23,20 +23,11 @@ export const asNamedHere = (text: string, toolset: string, operations: Map<strin
     .filter(([name, operation]) => operation.toolset === toolset && operation.name !== name)
     .reduce((said, [name, operation]) => said.replaceAll(new RegExp(`\\b${operation.name}\\b`, 'g'), name), text)
 
-const schemas = new WeakMap<ServedOp['input'], JsonSchema>()
-
-// A schema is made once for each operation: there is no end of the lists of tools that a link may name.
-const schemaOf = (input: ServedOp['input']): JsonSchema => {
-  const schema = schemas.get(input) ?? inputSchema(input)
-  schemas.set(input, schema)
-  return schema
-}
-
 /** A tool as tools/list shows it. */
 const toolOf = (name: string, { summary, effect, destructive, openWorld = false, input, alwaysLoad, searchHint }: ServedOp) => ({
   name,
   description: summary,
-  inputSchema: schemaOf(input),
+  inputSchema: inputSchema(input),
   annotations: {
     readOnlyHint: effect === 'read',
     ...(effect !== 'read' && { destructiveHint: destructive ?? false, idempotentHint: false }),
