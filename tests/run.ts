@@ -1,6 +1,5 @@
 // The whole suite: static checks, then all tests, with a browser and a Postgres that it starts and ends itself.
-//   bun run test            each test on both databases: over MCP on the embedded one, over REST on Postgres; doors, pages and
-//                         counts of rows and statements on Postgres
+//   bun run test            over REST and MCP; on both databases what support/parley.ts says, the rest on Postgres
 //   bun run test --all      all of it on both
 //   bun run test --timings  notes how long each file takes, so that the longest begin first
 //   bun run test PATH…      these tests alone

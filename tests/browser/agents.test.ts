@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import type { Page } from 'playwright'
 import { violations } from '../support/axe.ts'
 import { fillAgents, startAgents, tool, type Agents } from '../support/demo-agents.ts'
-import { FULL } from '../support/full.ts'
+import { FULL, shortOf } from '../support/full.ts'
 import { HOSTILE } from '../support/payloads.ts'
 import { KEY, MOBILE, openLive, serveSite, withSite } from '../support/site.ts'
 
@@ -166,10 +166,15 @@ test('a task is interrupted with one tap, and none in its place; queued ones say
     expect(complaints).toEqual([])
   }))
 
-test.each([
-  ['Allow once', true],
-  ['Deny', false],
-] as const)('what the agent asks permission for is answered on its card: %s', (label, allow) =>
+test.each(
+  shortOf(
+    [
+      ['Allow once', true],
+      ['Deny', false],
+    ] as const,
+    1,
+  ),
+)('what the agent asks permission for is answered on its card: %s', (label, allow) =>
   using(MOBILE, async (page, complaints) => {
     const agents = await agentsOf()
     const session = await agents.create()

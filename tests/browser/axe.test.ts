@@ -52,8 +52,23 @@ const PAGES = (): [name: string, path: string, as?: 'stranger'][] => [
   ['sign-in', '/sign-in', 'stranger'],
 ]
 
-// Another page with more of the same, or with less: looked at in the long form.
-const MUCH_ALIKE = ['a search without a find', 'hits of one session and kind', 'no hits', 'a whole feed', 'a difference side by side']
+// Another page with more of the same, or with less, or another form of the same parts: looked at in the long form.
+const MUCH_ALIKE = [
+  'a search without a find',
+  'hits of one session and kind',
+  'no hits',
+  'a whole feed',
+  'a difference side by side',
+  'another convener',
+  'reopening',
+  'resuming',
+  'another title',
+  'a new session',
+  'sharing',
+  'settings for a stranger',
+  'a session for a stranger',
+  'an invitation',
+]
 const lookedAt = () => PAGES().filter(([name]) => FULL || !MUCH_ALIKE.includes(name))
 
 const sideways = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)

@@ -44,7 +44,7 @@ beforeAll(async () => {
     '# lorem\n\n## a\n\n### b\n\n#### c\n\n##### d\n\n###### e\n\n- [x] **ipsum** `dolor` [sit](https://a.example)\n\n```ts\nconst a = 1 // "b"\n```',
     ...Array.from({ length: ROWS }, () => CALM),
   ])
-  hostile = await meeting(HOSTILE)
+  hostile = await meeting(everyThird(HOSTILE))
   for (const payload of HOSTILE.slice(0, SESSIONS)) await convene(payload)
   calmWork = await workshop(Array.from({ length: WORK }, () => CALM))
   hostileWork = await workshop(HOSTILE.slice(0, WORK))

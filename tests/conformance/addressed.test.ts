@@ -1,14 +1,14 @@
 import { describe, expect, spyOn } from 'bun:test'
 import { receiptsOf } from '../../src/rooms/feed/receipts.ts'
 import { test } from '../support/foreign.ts'
-import { cookieOf, done, leaveTrace, refused, room, say, seat, soon, throughEveryDoor, viaRest, type Seat } from '../support/parley.ts'
+import { cookieOf, done, leaveTrace, refused, room, say, seat, soon, throughBothDoors, viaRest, type Seat } from '../support/parley.ts'
 
 const texts = (messages: any[]) => messages.map(({ content }) => content.text)
 const waited = (who: Seat, more: Record<string, unknown> = {}) => done(who('wait_for_messages', { timeout: 0, ...more }))
 const rowOf = async (who: Seat) =>
   (await done(who('list_participants'))).participants.find((row: any) => row.team_id === who.handle) as Record<string, unknown>
 
-throughEveryDoor((call, parley) => {
+throughBothDoors((call, parley) => {
   const three = async () => {
     const { id, alex, bea } = await room(call)
     const cleo = seat(call, await done(call('join_session', { session_id: id, team_name: 'Cleo' })))
@@ -298,7 +298,7 @@ throughEveryDoor((call, parley) => {
   })
 })
 
-throughEveryDoor((call, parley, transport) => {
+throughBothDoors((call, parley, transport) => {
   if (transport === 'MCP') return
   describe('GET /:id/unread', () => {
     const asked = async (who: Seat, id: string, headers: Record<string, string> = {}) =>

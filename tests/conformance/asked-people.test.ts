@@ -3,7 +3,7 @@ import { describe, expect } from 'bun:test'
 import { readAsked } from '../../src/pages/approvals/asked.ts'
 import { INBOX } from '../../src/pages/approvals/waiting.ts'
 import { test } from '../support/foreign.ts'
-import { cookieOf, done, feedOf, onOneEngine, refused, room, say, soon, throughEveryDoor, viaRest, type Served } from '../support/parley.ts'
+import { cookieOf, done, feedOf, onOneEngine, refused, room, say, soon, throughBothDoors, viaRest, type Served } from '../support/parley.ts'
 import { forget } from '../support/transcripts.ts'
 
 /** An open inbox. `until`: all that it has been sent, once the text is in it. */
@@ -24,7 +24,7 @@ const personOf = async (served: Served, name: string, id: string) => {
   return (tool: string, input: object = {}) => viaRest(served)(tool, { session_id: id, ...input }, { person })
 }
 
-throughEveryDoor((call, parley) => {
+throughBothDoors((call, parley) => {
   describe('a question to a person', () => {
     const withNora = async () => {
       const meeting = await room(call)

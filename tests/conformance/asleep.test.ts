@@ -1,7 +1,7 @@
 // A team that holds a peek is asleep: a message wakes it. It counts as present, and neither listens nor does its duty.
 import { expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { done, onEveryEngine, refused, room, say, seat, soon, viaRest, type Seat, type Served } from '../support/parley.ts'
+import { done, onOneEngine, refused, room, say, seat, soon, viaRest, type Seat, type Served } from '../support/parley.ts'
 
 const ENV = { IDLE_AFTER: '1', DISCONNECTED_AFTER: '20' }
 
@@ -14,7 +14,7 @@ const becomes = (asking: Seat, who: Seat, status: string) => soon(`it is ${statu
 const silent = ({ database }: Served, { handle }: Seat, seconds: number) =>
   database.query('update participants set last_seen_at = now() - make_interval(secs => $2) where team_id = $1', [handle, seconds])
 
-onEveryEngine(
+onOneEngine(
   (parley) => {
     /** Falls asleep, and stays so until it is let go. */
     const asleep = async (who: Seat, served: Served = parley()) => {

@@ -1,7 +1,7 @@
 import { describe, expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
 import { FULL, shortOf } from '../support/full.ts'
-import { done, leaveTrace, onEveryEngine, refused, room, say, seat, throughEveryDoor, viaRest, type Seat } from '../support/parley.ts'
+import { done, leaveTrace, onEveryEngine, refused, room, say, seat, throughBothDoors, viaRest, type Seat } from '../support/parley.ts'
 import { controlScene } from '../support/control-scene.ts'
 import { cpuMsAsync } from '../support/cpu.ts'
 import { indexed } from '../support/history.ts'
@@ -12,7 +12,7 @@ const caughtUp = (who: Seat, more: Record<string, unknown> = {}) => done(who('ca
 const SECTIONS = ['session', 'you', 'participants', 'unanswered', 'asked', 'work', 'doc', 'last_messages']
 const HOSTILE = '"\\\n\u0001é😀'
 
-throughEveryDoor((call, parley) => {
+throughBothDoors((call, parley) => {
   describe('catch_up', () => {
     test('tells a team who it is, who is here and where it stands', async () => {
       const { id, alex, bea } = await room(call)

@@ -12,14 +12,14 @@ import {
   room,
   say,
   seat,
-  throughEveryDoor,
+  throughBothDoors,
   TITLE,
   viaRest,
 } from '../support/parley.ts'
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-throughEveryDoor((call, parley) => {
+throughBothDoors((call, parley) => {
   describe('update_session_metadata', () => {
     test('[A55 A57 A58 A61] any team changes the title with a reason, and the event tells the changed fields alone', async () => {
       const { alex, bea } = await room(call)

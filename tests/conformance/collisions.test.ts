@@ -1,7 +1,7 @@
 // Transactions that get in each other's way for longer than they are tried again.
 import { expect } from 'bun:test'
 import { afterEach, test } from '../support/foreign.ts'
-import { done, feedOf, onEveryEngine, refused, restRequest, room, throughEveryDoor, viaRest, type Parley } from '../support/parley.ts'
+import { done, feedOf, onOneEngine, refused, restRequest, room, throughBothDoors, viaRest, type Parley } from '../support/parley.ts'
 
 const collide = async ({ database: { query } }: Parley, state: '40001' | '40P01' | '23505') => {
   await query(`create function collide() returns trigger language plpgsql as $$
@@ -11,7 +11,7 @@ const collide = async ({ database: { query } }: Parley, state: '40001' | '40P01'
 }
 const part = ({ database }: Parley) => database.query('drop function if exists collide() cascade')
 
-throughEveryDoor((call, parley) => {
+throughBothDoors((call, parley) => {
   afterEach(() => part(parley()))
 
   test.each(['40001', '40P01'] as const)('%s: the caller is told to come back, nothing is written, and a retry is', async (state) => {
@@ -35,7 +35,7 @@ throughEveryDoor((call, parley) => {
   })
 })
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   afterEach(() => part(parley()))
 
   test('over REST it says when to come back, and of a transcript that the rest is missing', async () => {

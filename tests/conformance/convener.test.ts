@@ -4,12 +4,12 @@ import {
   cookieOf,
   done,
   feedOf,
-  onEveryEngine,
+  onOneEngine,
   refused,
   room,
   say,
   seat,
-  throughEveryDoor,
+  throughBothDoors,
   viaRest,
   type Call,
   type Seat,
@@ -40,7 +40,7 @@ const openedByRobin = async (parley: Served): Promise<{ id: string; robin: Call 
   return { id, robin: (name, input) => viaRest(parley)(name, { session_id: id, ...input }, { person }) }
 }
 
-throughEveryDoor((call, parley) => {
+throughBothDoors((call, parley) => {
   describe('a session that a person opened', () => {
     test('is convened by the first team that joins, as its answer, the roster and the session say', async () => {
       const { id, robin } = await openedByRobin(parley())
@@ -214,7 +214,7 @@ throughEveryDoor((call, parley) => {
   })
 })
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   test('CONVENER_ONLY cannot lock a room whose convener has left', async () => {
     const strict = await parley().beside({ CONVENER_ONLY: 'both' })
     const { alex, bea } = await room(viaRest(strict))

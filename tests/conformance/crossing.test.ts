@@ -11,7 +11,7 @@ import {
   room,
   say,
   seat,
-  throughEveryDoor,
+  throughBothDoors,
   viaRest,
   type Seat,
 } from '../support/parley.ts'
@@ -20,7 +20,7 @@ const textsOf = (messages: any[]) => messages.filter(({ type }) => type === 'cha
 const waited = (who: Seat, more: Record<string, unknown> = {}) => done(who('wait_for_messages', { timeout: 0, ...more }))
 const key = () => ({ key: crypto.randomUUID() })
 
-throughEveryDoor((call, parley, transport) => {
+throughBothDoors((call, parley, transport) => {
   describe('a post with expected_cursor', () => {
     test('is written when nobody else has spoken since, whoever spoke before', async () => {
       const { alex, bea } = await room(call)

@@ -1,10 +1,10 @@
 import { describe, expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { cookieOf, done, feedOf, onEveryEngine, refused, restRequest, room, throughEveryDoor, viaRest } from '../support/parley.ts'
+import { cookieOf, done, feedOf, onOneEngine, refused, restRequest, room, throughBothDoors, viaRest } from '../support/parley.ts'
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n)
 
-throughEveryDoor((call, parley) => {
+throughBothDoors((call, parley) => {
   describe('the doc', () => {
     test('[A39 A40] it is empty at version 0 when a session begins', async () => {
       const { alex } = await room(call)
@@ -105,7 +105,7 @@ throughEveryDoor((call, parley) => {
   })
 })
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const history = async (id: string, team: string, query = '') => {
     const response = await parley().send(`/api/sessions/${id}/doc/history${query}`, { headers: { 'x-team-id': team } })
     return { status: response.status, body: (await response.json()) as any }

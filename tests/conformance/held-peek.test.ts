@@ -4,14 +4,14 @@ import { purgeArguments } from '../../src/cli/purge.ts'
 import { purge } from '../../src/process/purge.ts'
 import { test } from '../support/foreign.ts'
 import { figureIn } from '../support/metrics.ts'
-import { cookieOf, done, leaveTrace, refused, room, say, seat, soon, throughEveryDoor, viaRest, type Seat } from '../support/parley.ts'
+import { cookieOf, done, leaveTrace, refused, room, say, seat, soon, throughBothDoors, viaRest, type Seat } from '../support/parley.ts'
 
 const watch = (who: Seat, more: Record<string, unknown> = {}, signal?: AbortSignal) =>
   who('peek', { timeout: 20, ...more }, signal ? { signal } : {})
 const waited = (who: Seat, more: Record<string, unknown> = {}) => done(who('wait_for_messages', { timeout: 0, ...more }))
 const texts = (messages: any[]) => messages.filter(({ content }) => content).map(({ content }) => content.text)
 
-throughEveryDoor((call, parley) => {
+throughBothDoors((call, parley) => {
   const held = (count: number) => soon(`${count} held`, () => parley().services.peeks.held === count)
   const three = async () => {
     const { id, alex, bea } = await room(call)
@@ -184,7 +184,7 @@ throughEveryDoor((call, parley) => {
 
 const allowedIn = (metrics: string) => figureIn(metrics, 'parley_wakes_total{outcome="allowed"}')
 
-throughEveryDoor((call, parley, transport) => {
+throughBothDoors((call, parley, transport) => {
   if (transport === 'MCP') return
   const url = (id: string, query = '') => `/api/sessions/${id}/unread?${query}`
 

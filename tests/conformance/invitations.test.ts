@@ -19,7 +19,7 @@ import {
   restRequest,
   room,
   seat,
-  throughEveryDoor,
+  throughBothDoors,
   viaMcp,
   viaRest,
   type Call,
@@ -46,7 +46,7 @@ const begin = async (served: Served, more: Record<string, unknown> = {}) => {
   return { id, alex, person, robin, withToken, ...invited }
 }
 
-throughEveryDoor((_, parley, transport) => {
+throughBothDoors((_, parley, transport) => {
   const locked = () => parley().beside(LOCKED)
   const as = (served: Served, headers: Record<string, string> = {}): Call => {
     const call = transport === 'REST' ? viaRest(served) : viaMcp(served)

@@ -5,14 +5,14 @@ import {
   cookieOf,
   done,
   NEVER_MS,
-  onEveryEngine,
+  onOneEngine,
   refused,
   room,
   say,
   seat,
   soon,
   startParley,
-  throughEveryDoor,
+  throughBothDoors,
   viaRest,
   type Call,
   type Seat,
@@ -40,7 +40,7 @@ const looping = async (call: Call) => {
 const FAST = { intervals: { loops: 50 } }
 const severalLooks = () => Bun.sleep(300)
 
-throughEveryDoor(
+throughBothDoors(
   (call) => {
     test('a storm of two teams marks the session, and with warn hinders nobody', async () => {
       const { alex, bea } = await looping(call)
@@ -66,7 +66,7 @@ throughEveryDoor(
   FAST,
 )
 
-onEveryEngine(
+onOneEngine(
   (parley) => {
     const begin = async (env: Record<string, string> = {}, options: Options = {}) => {
       const served = await parley().beside({ LOOP_GUARD: 'slow', ...env }, {}, options)

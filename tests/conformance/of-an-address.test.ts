@@ -1,12 +1,12 @@
 // MAX_WAITS_PER_ADDRESS and MAX_STREAMS_PER_ADDRESS: what one address may hold, so that it cannot take all places.
 import { expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { cookieOf, done, refused, room, soon, throughEveryDoor, type Served } from '../support/parley.ts'
+import { cookieOf, done, refused, room, soon, throughBothDoors, type Served } from '../support/parley.ts'
 
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
 const ENV = { TRUST_PROXY: 'true', MAX_WAITS_PER_ADDRESS: '2', MAX_STREAMS_PER_ADDRESS: '1' }
 
-throughEveryDoor((call, parley) => {
+throughBothDoors((call, parley) => {
   const waits = (held: number) => soon(`${held} held`, () => parley().services.waits.held + parley().services.peeks.held === held)
 
   test('the port that some proxies add makes no other address of it', async () => {

@@ -3,12 +3,12 @@ import { test } from '../support/foreign.ts'
 import {
   cookieOf,
   done,
-  onEveryEngine,
+  onOneEngine,
   refused,
   room,
   say,
   seat,
-  throughEveryDoor,
+  throughBothDoors,
   viaRest,
   type Call,
   type Seat,
@@ -28,7 +28,7 @@ const three = async (call: Call) => {
   return { id, alex, bea, cleo: await join('Cleo'), join }
 }
 
-throughEveryDoor((call) => {
+throughBothDoors((call) => {
   describe('an open question', () => {
     test('is on both sides until the team that was asked replies to it', async () => {
       const { alex, bea, cleo } = await three(call)
@@ -118,7 +118,7 @@ throughEveryDoor((call) => {
   })
 })
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   test('a person’s question is answered as a team’s, and withdrawn by that person alone', async () => {
     const call = viaRest(parley())
     const { id, alex, bea } = await three(call)

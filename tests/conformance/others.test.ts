@@ -10,7 +10,7 @@ import {
   say,
   seat,
   soon,
-  throughEveryDoor,
+  throughBothDoors,
   viaRest,
   type Seat,
 } from '../support/parley.ts'
@@ -18,7 +18,7 @@ import {
 const sequencesOf = (messages: any[]) => messages.map(({ sequence }) => sequence)
 const others = (who: Seat, more: Record<string, unknown> = {}) => done(who('wait_for_messages', { only: 'others', timeout: 0, ...more }))
 
-throughEveryDoor((call, parley) => {
+throughBothDoors((call, parley) => {
   const held = (count: number) => soon(`${count} held`, () => parley().services.waits.held === count)
 
   describe('a wait for what others did', () => {

@@ -1,8 +1,8 @@
 import { describe, expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { cookieOf, done, feedOf, onEveryEngine, refused, room, say, seat, viaRest } from '../support/parley.ts'
+import { cookieOf, done, feedOf, onOneEngine, refused, room, say, seat, viaRest } from '../support/parley.ts'
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const begin = async () => {
     const call = viaRest(parley())
     const person = await cookieOf(parley(), { name: 'Robin', role: 'person' })

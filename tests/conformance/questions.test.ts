@@ -1,8 +1,8 @@
 import { describe, expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { done, feedOf, refused, room, say, throughEveryDoor } from '../support/parley.ts'
+import { done, feedOf, refused, room, say, throughBothDoors } from '../support/parley.ts'
 
-throughEveryDoor((call, parley) => {
+throughBothDoors((call, parley) => {
   describe('a post that expects a reply', () => {
     test('says so on its row, in waits, history and export alike, and no other row does', async () => {
       const { id, alex, bea } = await room(call)

@@ -3,7 +3,7 @@ import { test } from '../support/foreign.ts'
 import { BASE, cookieOf, done, onOneEngine, refused, room, say, soon, viaRest, type Served } from '../support/parley.ts'
 import { FULL } from '../support/full.ts'
 
-const LINKS = FULL ? 200 : 40
+const LINKS = FULL ? 200 : 15
 
 const PASSWORD = { VIEWER_PASSWORD: 'the viewers password' }
 const HTML = { accept: 'text/html' }

@@ -45,7 +45,10 @@ const postsDuring = async (at: Room, work: () => Promise<unknown>) => {
   const before = acknowledged.length
   let done = false
   const working = work().finally(() => (done = true))
-  while (!done) await postNext()
+  while (!done) {
+    await postNext()
+    await Bun.sleep(20) // a load, but not all that the processors can do
+  }
   await working
   expect(acknowledged.length - before).toBeGreaterThan(1) // the first of them was not kept waiting until it was over
   return { acknowledged, before, last: await postNext() }

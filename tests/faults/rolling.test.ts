@@ -37,7 +37,7 @@ const keepPosting = async (room: Room, n: number, ask: Anywhere, over: { now: bo
     const { status, body } = await ask((url) => post({ ...room, url }, text, { team: room.teams[n]!, key: `key ${text}` }))
     expect([status, body]).toEqual([200, expect.anything()])
     written.push(acked(text, body.cursor, `poster ${n}`, room.session))
-    if (!FULL) await Bun.sleep(15) // a load, but not all that the processors can do
+    if (!FULL) await Bun.sleep(75) // a load, but not all that the processors can do
   }
   return written
 }

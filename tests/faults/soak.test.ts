@@ -16,11 +16,11 @@ import { call, gauge, openRoom, until, wait, type Room } from './rooms.ts'
 
 const LONG = FULL || process.env.SOAK_MINUTES !== undefined
 const MINUTES = Number(process.env.SOAK_MINUTES ?? (LONG ? 30 : 1))
-const LOOKS = LONG ? 40 : 20 // at figures, evenly over the time
+const LOOKS = LONG ? 40 : 10 // at figures, evenly over the time
 const WARM = 0.5 // of the time: until then caches fill and code is compiled
 const ROOMS = 4
 const TEAMS = 3 // in each
-const REST_MS = LONG ? 150 : 750 // between two calls of a team
+const REST_MS = LONG ? 150 : 1_500 // between two calls of a team
 const MOST_HELD_MIB_A_MINUTE = LONG ? 2 : 5 // 0.5 to 1.4 at the end of a first minute, with what is remembered of what was said last
 const MOST_MIB_A_MINUTE = 2
 const SLACK_MIB = 24 // what a process takes and gives back as it likes

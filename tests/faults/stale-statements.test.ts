@@ -8,7 +8,7 @@ import { thatSlipsIn } from '../support/proxy.ts'
 import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { FULL, shortOf } from '../support/full.ts'
 
-const SECONDS = Number(process.env.STALE_SECONDS ?? (FULL ? 5 : 1.5)) // it takes all of the processors as long as it lasts
+const SECONDS = Number(process.env.STALE_SECONDS ?? (FULL ? 5 : 0.5)) // it takes all of the processors as long as it lasts
 const CALLERS = 60
 const CONNECTIONS = 16
 const EVERY_MS = FULL ? 400 : 150

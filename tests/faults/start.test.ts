@@ -39,6 +39,7 @@ test('a second process on the embedded folder ends as soon as it has started and
       const text = `number ${said.length}`
       expect((await whileUnavailable(() => post(room, text, { key: text }))).status).toBe(200)
       said.push(text)
+      await Bun.sleep(20) // a load, but not all that the processors can do
     }
   })()
   const second = await runServer([], { DATA_DIR: server.folder, PORT: '0' })

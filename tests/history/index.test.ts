@@ -37,20 +37,24 @@ onEveryEngine((parley, engine) => {
     expect(wrong).toEqual([])
   })
 
-  test('the richest text there can be goes in, and what comes after it', async () => {
-    const last = `w${crypto.randomUUID().replaceAll('-', '')}`
-    const rich = (letter: string) => Array.from({ length: 30_000 }, (_, i) => `${letter.repeat(90)}${i}/${i}_${letter}`).join(' ')
-    const { events } = await trace(parley(), [
-      [
-        { type: 'tool_response', text: rich('a') },
-        { type: 'tool_response', text: rich('ß') },
-        { type: 'user_input', text: last },
-      ],
-    ])
-    await parley().services.indexer.run()
-    expect((await found(last)).map(({ id }) => id)).toEqual([events[2]])
-    expect((await found('a_29999'))[0]?.id ?? (await found('29999'))[0]?.id).toBe(events[0])
-  }, 180_000)
+  test.skipIf(engine === 'pglite' && !FULL)(
+    'the richest text there can be goes in, and what comes after it',
+    async () => {
+      const last = `w${crypto.randomUUID().replaceAll('-', '')}`
+      const rich = (letter: string) => Array.from({ length: 30_000 }, (_, i) => `${letter.repeat(90)}${i}/${i}_${letter}`).join(' ')
+      const { events } = await trace(parley(), [
+        [
+          { type: 'tool_response', text: rich('a') },
+          { type: 'tool_response', text: rich('ß') },
+          { type: 'user_input', text: last },
+        ],
+      ])
+      await parley().services.indexer.run()
+      expect((await found(last)).map(({ id }) => id)).toEqual([events[2]])
+      expect((await found('a_29999'))[0]?.id ?? (await found('29999'))[0]?.id).toBe(events[0])
+    },
+    180_000,
+  )
 
   test('it costs no query while nothing is written', async () => {
     const { database, close } = await parley().beside({}, {}, { intervals: { presence: 20, index: 20, loops: 20 } })

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { bodySource } from '../../src/import/source.ts'
 import { importTranscript } from '../../src/import/transcript.ts'
-import { cookieOf, done, onEveryEngine, viaRest } from '../support/parley.ts'
+import { cookieOf, done, onOneEngine, viaRest } from '../support/parley.ts'
 import { claudeLine, dataFile, eventsOf, forget, importFile, outline, scratch, sessionRow } from '../support/transcripts.ts'
 
 const files = scratch()
@@ -11,7 +11,7 @@ afterAll(files.drop)
 const session = () => crypto.randomUUID()
 const bodyOf = (text: string | Buffer) => bodySource(new Response(text as BodyInit).body, '', Number.MAX_SAFE_INTEGER)
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   test('a file that grew adds what is new, keeps every id and reopens its last turn', async () => {
     const id = session()
     const begun = [claudeLine(1, 'user', 'Ship it.', { session: id }), claudeLine(2, 'assistant', 'Shipped.', { session: id, end: true })]

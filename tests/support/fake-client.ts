@@ -22,7 +22,7 @@ interface Options {
 
 /** A client of this home, connected to a hub already. */
 export const fakeClient = (home: Home, link: string, { cwd = home.home, conversation = crypto.randomUUID(), env = {} }: Options = {}) => {
-  const process_ = spawn(RUNTIME, [join(import.meta.dir, 'fake-client.mjs')], {
+  const process_ = spawn(process.execPath, [join(import.meta.dir, 'fake-client.mjs')], {
     cwd,
     env: { PATH: process.env.PATH ?? '', HOME: home.home, ...env },
     stdio: ['pipe', 'pipe', 'inherit'],

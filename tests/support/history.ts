@@ -3,7 +3,7 @@ import { describe, expect } from 'bun:test'
 import { STATUS, type ErrorCode } from '../../src/core/errors.ts'
 import { uuid7 } from '../../src/core/ids.ts'
 import { utf8Bytes } from '../../src/core/text/text.ts'
-import { onEveryEngine, operationNamed, soon, transportsOn, type As, type Environment, type Parley, type Served } from './parley.ts'
+import { onOneEngine, operationNamed, soon, transports, type As, type Environment, type Parley, type Served } from './parley.ts'
 
 /** Waits until the index of sessions is as far as their titles and documents. A session that was just indexed may rest: a run leaves it out. */
 export const sessionsIndexed = ({ services: { database, indexer } }: Pick<Served, 'services'>) =>
@@ -62,11 +62,10 @@ export const askOverMcp =
 
 const ASK = { REST: askOverRest, MCP: askOverMcp }
 
-/** The body's tests over each transport on each engine. */
+/** The body's tests over each transport on Postgres; on the embedded database too with `bun run test --all`. */
 export const throughHistory = (body: (ask: Ask, parley: () => Parley) => void, env: Environment = {}) =>
-  onEveryEngine((parley, engine) => {
-    for (const [transport] of transportsOn(engine))
-      describe(`over ${transport}`, () => body((...call) => ASK[transport](parley())(...call), parley))
+  onOneEngine((parley) => {
+    for (const [transport] of transports) describe(`over ${transport}`, () => body((...call) => ASK[transport](parley())(...call), parley))
   }, env)
 
 /** Resolves once everything written so far is indexed. */

@@ -19,6 +19,7 @@ import { eventOf } from '../../src/stores/events.ts'
 import type { Draft } from '../../src/log/append.ts'
 import { ownTools, toolsets } from '../../src/toolsets.ts'
 import { beforeAll, foreignSummary, foreignUrl, onlyInProcess } from './foreign.ts'
+import { FULL } from './full.ts'
 import { holdLock, waitingForLocks } from './held-lock.ts'
 import { embeddedDatabase } from './pglite.ts'
 import { freshDatabase, startPostgres, type TestPostgres } from './postgres.ts'
@@ -412,7 +413,7 @@ export const leaveTrace = async ({ database, services }: Served, sessionId: stri
 }
 
 const STARTS_WITHIN_MS = 180_000 // and ends: for what hangs. It takes a second, and a minute on a very busy machine
-const everything = process.env.PARLEY_TEST_ALL !== undefined
+const everything = FULL || process.env.PARLEY_TEST_ALL !== undefined
 const PLACES = foreignUrl === undefined ? engines.map(([engine]) => engine) : (['pglite'] as const)
 
 /** The body's tests on each engine, with one server for all of them; or on the server at PARLEY_URL. */
@@ -436,12 +437,14 @@ const onEngines = (places: readonly Engine[], body: Body, env: Environment = {},
   }
 }
 
-/** The body's tests on Postgres; on the embedded database too with `bun run test --all`: for what a door, a page or a table of who may does,
- *  which does not depend on the database behind it. */
+/** The body's tests on Postgres; on the embedded database too with `bun run test --all`, and in the long form. Both run the same SQL: a second
+ *  database costs such a file a second or two of processor time, and asks little that is not asked of the embedded one in every run, by
+ *  tests/model (all operations in any order), by the tests of the log, the index, feed, sessions, idempotency and wakes, and by all tests in a
+ *  browser. */
 export const onOneEngine: typeof onEveryEngine = (body, env, options) => onEngines(PLACES.slice(everything ? 0 : -1), body, env, options)
 
 /** The doors to test on an engine: MCP on the embedded one and REST on Postgres, so that each test runs on each engine and over each door. What
- *  a door does with an answer does not depend on the database behind it: all four pairs are for `bun run test --all`. */
+ *  a door does with an answer does not depend on the database behind it: all four pairs are for `bun run test --all` and the long form. */
 export const transportsOn = (engine: Engine) =>
   transports.filter(([transport]) => everything || foreignUrl !== undefined || (transport === 'MCP') === (engine === 'pglite'))
 
@@ -455,8 +458,6 @@ const through = (doors: readonly (typeof transports)[number][], body: BodyThroug
 export const throughEveryDoor = (body: BodyThroughDoors, env?: Environment, options?: Options) =>
   onEveryEngine((parley, engine) => through(transportsOn(engine), body, parley), env, options)
 
-/** The body's tests over each transport on Postgres; on the embedded database too with `bun run test --all`: for a subject without SQL of its
- *  own. A second database costs such a file a second or two of processor time, and it asks that nothing but what tests/model, the tests of feed,
- *  sessions, idempotency and wakes, and all tests in a browser ask the embedded one in every run. */
+/** The body's tests over each transport on Postgres; on the embedded database too as `onOneEngine` says. */
 export const throughBothDoors: typeof throughEveryDoor = (body, env, options) =>
   onOneEngine((parley) => through(transports, body, parley), env, options)

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 // An agent's CLI for tests: one JSON a line, in and out. Its prompt is a list of steps, [{ "say": "…" }, { "sh": "…" }, …]; any other text
 // is answered as it is.
 import { spawn } from 'node:child_process'

@@ -154,7 +154,7 @@ const run = (
   const { PATH = '', HOME = '' } = process.env
   return spawn(process.execPath, [join(program, 'src/server.ts'), ...args], {
     cwd: tmpdir(),
-    env: { PATH, HOME, ...LITTLE_COMPILING, ...environment },
+    env: { PATH, HOME, NODE_ENV: 'production', ...LITTLE_COMPILING, ...environment }, // as `bun run start` does
     stdio: ['ignore', output, output],
   })
 }

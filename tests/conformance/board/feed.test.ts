@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { eventKinds } from '../../../src/board/event-kinds.ts'
 import { claim, plan, threeTeams, update, workEvents } from '../../support/board-scene.ts'
 import { fewestStatements } from '../../support/fewest-statements.ts'
-import { cookieOf, done, feedOf, onEveryEngine, room, seat, soon, viaRest, type Seat } from '../../support/parley.ts'
+import { cookieOf, done, feedOf, onOneEngine, room, seat, soon, viaRest, type Seat } from '../../support/parley.ts'
 
 /** Follows the feed as the guide says, and counts the answers that had something in them. */
 const follow = (who: Seat, cursor: number) => {
@@ -20,7 +20,7 @@ const follow = (who: Seat, cursor: number) => {
   return { seen, ids: () => seen.flat().map(({ event, item_id, id }) => `${event}/${item_id ?? id}`), end: () => (over.abort(), ended) }
 }
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   test('a plan of 12 items and 5 teams: one wake-up a team for the plan, one for each item done or released, none for claims and notes', async () => {
     const call = viaRest(parley())
     const { id, alex, bea } = await room(call)

@@ -6,14 +6,14 @@ import { claim, itemOf, plan, silentFor, threeTeams, update, workEvents } from '
 import { personAt } from '../../support/records-scene.ts'
 import { controlScene } from '../../support/control-scene.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
-import { done, NEVER_MS, onEveryEngine, refused, room, say, seat, soon, viaRest, type Seat } from '../../support/parley.ts'
+import { done, NEVER_MS, onOneEngine, refused, room, say, seat, soon, viaRest, type Seat } from '../../support/parley.ts'
 import { renewClaims } from '../../../src/stores/records/leases.ts'
 
 const LEASE_S = 1_800
 const released = (events: Record<string, any>[]) => events.filter(({ event }) => event === 'work_released')
 
 // Nothing writes down that a lease is over, unless somebody calls.
-onEveryEngine(
+onOneEngine(
   (parley) => {
     const scene = async () => {
       const call = viaRest(parley())
@@ -231,7 +231,7 @@ onEveryEngine(
 )
 
 describe('silence in which nobody could call ends no claim', () => {
-  onEveryEngine(
+  onOneEngine(
     (parley) => {
       test('after a start, as after a pause; one in a concluded session stays over', async () => {
         const call = viaRest(parley())
@@ -268,7 +268,7 @@ describe('silence in which nobody could call ends no claim', () => {
 })
 
 describe('the session is told by itself', () => {
-  onEveryEngine(
+  onOneEngine(
     (parley) => {
       test('once, within 5 s, whichever instance comes first; in a concluded session nothing is written', async () => {
         const call = viaRest(parley())

@@ -1,11 +1,11 @@
 // The board: what is planned, claimed, done, and what is refused.
 import { describe, expect, test } from 'bun:test'
 import { claim, itemOf, plan, threeTeams, update } from '../../support/board-scene.ts'
-import { done, refused, room, throughEveryDoor } from '../../support/parley.ts'
+import { done, refused, room, throughBothDoors } from '../../support/parley.ts'
 
 const LEXER = { title: 'Write the lexer' }
 
-throughEveryDoor((call) => {
+throughBothDoors((call) => {
   describe('plan_work', () => {
     test('an item has what was said of it, and what it is now', async () => {
       const { alex, bea } = await room(call)

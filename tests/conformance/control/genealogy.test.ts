@@ -4,10 +4,10 @@ import { digestOf } from '../../../src/control/genealogy/digest.ts'
 import { controlScene, controlWith } from '../../support/control-scene.ts'
 import { holdLock } from '../../support/held-lock.ts'
 import { bearer } from '../../support/keys.ts'
-import { cookieOf, done, onEveryEngine, refused, room, soon, viaRest, type Call } from '../../support/parley.ts'
+import { cookieOf, done, onOneEngine, refused, room, soon, viaRest, type Call } from '../../support/parley.ts'
 import { called, runnerAt, said } from '../../support/played-runner.ts'
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const scene = (more: Record<string, unknown> = {}) => controlScene(parley(), more)
 
   test('a fork begins at the end of a task: its conversation, its document, its place, and nothing of what runs [C10]', async () => {

@@ -2,12 +2,12 @@
 import { expect, test } from 'bun:test'
 import { leaseJob } from '../../../src/control/runner/lease.ts'
 import { controlScene } from '../../support/control-scene.ts'
-import { done, onEveryEngine, refused, viaRest } from '../../support/parley.ts'
+import { done, onOneEngine, refused, viaRest } from '../../support/parley.ts'
 import { said } from '../../support/played-runner.ts'
 
 const SHORT_MS = 300
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   /** A task that a runner has begun, which last called so long ago. */
   const silentFor = async (seconds: number) => {
     const { runner, call, start, log } = await controlScene(parley())

@@ -2,12 +2,12 @@
 import { describe, expect } from 'bun:test'
 import { test } from '../../support/foreign.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
-import { done, refused, room, soon, throughEveryDoor, type Call, type Served } from '../../support/parley.ts'
+import { done, refused, room, soon, throughBothDoors, type Call, type Served } from '../../support/parley.ts'
 import { called, runnerAt, said, type TestRunner } from '../../support/played-runner.ts'
 
 const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'
 
-throughEveryDoor((call, parley) => {
+throughBothDoors((call, parley) => {
   const full = async () => ({ headers: bearer(await keyOf(parley(), 'full')) })
   const agentIn = async (sessionId: string) => ({ headers: bearer(await keyOf(parley(), 'agent', sessionId)) })
   const opened = async (runner: TestRunner, as: Parameters<Call>[2], more: Record<string, unknown> = {}) =>

@@ -7,13 +7,12 @@ import {
   cookieOf,
   done,
   feedOf,
-  onEveryEngine,
   onOneEngine,
   refused,
   room,
   say,
   soon,
-  throughEveryDoor,
+  throughBothDoors,
   viaRest,
   type Call,
 } from '../../support/parley.ts'
@@ -22,7 +21,7 @@ import { runnerAt, said } from '../../support/played-runner.ts'
 
 const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'
 
-throughEveryDoor((call, parley) => {
+throughBothDoors((call, parley) => {
   const full = async () => ({ headers: bearer(await keyOf(parley(), 'full')) })
   const working = async (more: Record<string, unknown> = {}, registered: Record<string, unknown> = {}) => {
     const [as, runner] = [await full(), await runnerAt(parley(), registered)]
@@ -547,7 +546,7 @@ throughEveryDoor((call, parley) => {
   })
 })
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const call: Call = (...given) => viaRest(parley())(...given)
   const personal = async () => ({ person: await cookieOf(parley(), { name: 'Robin', role: 'person' }) })
 

@@ -2,7 +2,7 @@
 import { describe, expect } from 'bun:test'
 import { test } from '../../support/foreign.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
-import { cookieOf, done, refused, room, say, soon, throughEveryDoor, viaRest, type Call } from '../../support/parley.ts'
+import { cookieOf, done, refused, room, say, soon, throughBothDoors, viaRest, type Call } from '../../support/parley.ts'
 import { called, gave, runnerAt, said, type Told } from '../../support/played-runner.ts'
 
 const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'
@@ -10,7 +10,7 @@ const thought = (text: string): Told => ({ type: 'reasoning', content: { text } 
 const began: Told = { type: 'runtime', content: { event: 'init', data: { tools: ['Bash'] } } }
 const compacted: Told = { type: 'compaction', content: { text: 'What came before, in short.' } }
 
-throughEveryDoor((call, parley) => {
+throughBothDoors((call, parley) => {
   const full = async () => ({ headers: bearer(await keyOf(parley(), 'full')) })
   const working = async (prompt?: string) => {
     const [as, runner] = [await full(), await runnerAt(parley())]

@@ -9,11 +9,11 @@ import { countWaiting, waitingRequests } from '../../../src/stores/records/waiti
 import { controlScene, controlWith } from '../../support/control-scene.ts'
 import { holdLock, waitingForLocks } from '../../support/held-lock.ts'
 import { bearer } from '../../support/keys.ts'
-import { cookieOf, done, onEveryEngine, refused, soon, viaRest } from '../../support/parley.ts'
+import { cookieOf, done, onOneEngine, refused, soon, viaRest } from '../../support/parley.ts'
 
 const WRITE = { tool_name: 'Write', text: 'Write notes.md', input: { file_path: 'notes.md' } }
 
-onEveryEngine(
+onOneEngine(
   (parley) => {
     const scene = (more: Record<string, unknown> = {}) => controlScene(parley(), more)
     const asPerson = async (name: string, input: object) =>
@@ -307,7 +307,7 @@ onEveryEngine(
   { PERMISSION_WAIT: '20' },
 )
 
-onEveryEngine(
+onOneEngine(
   (parley) => {
     test('nobody answers in time: denied, and the agent is told so', async () => {
       const { runner, start, log } = await controlScene(parley())

@@ -2,7 +2,7 @@
 import { describe, expect } from 'bun:test'
 import { test } from '../../support/foreign.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
-import { cookieOf, done, operations, refused, throughEveryDoor, type As } from '../../support/parley.ts'
+import { cookieOf, done, operations, refused, throughBothDoors, type As } from '../../support/parley.ts'
 import { called, runnerAt, type TestRunner } from '../../support/played-runner.ts'
 
 type Input = Record<string, unknown>
@@ -73,7 +73,7 @@ test('every operation of control that writes stands in this table', () => {
   expect(WRITING.map(({ name }) => name).filter((name) => !(name in SAMPLES))).toEqual([])
 })
 
-throughEveryDoor((call, parley, transport) => {
+throughBothDoors((call, parley, transport) => {
   const begin = async (name: string) => {
     const [full, runner] = [{ headers: bearer(await keyOf(parley(), 'full')) }, await runnerAt(parley())]
     const opened = { title: 'T', worktree_id: runner.worktree, initial_prompt: 'Go.' }

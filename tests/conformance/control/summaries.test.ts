@@ -3,7 +3,7 @@ import { describe, expect } from 'bun:test'
 import { afterEach, test } from '../../support/foreign.ts'
 import { FULL } from '../../support/full.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
-import { done, onEveryEngine, room, say, throughEveryDoor, viaRest, type Call, type Served } from '../../support/parley.ts'
+import { done, onOneEngine, room, say, throughBothDoors, viaRest, type Call, type Served } from '../../support/parley.ts'
 import { called, gave, runnerAt, said, type Told } from '../../support/played-runner.ts'
 
 const MANY = FULL ? 100_000 : 10_000 // events
@@ -35,7 +35,7 @@ const opened = async (call: Call, served: Served) => {
   return { as, runner, id, prompted, summarized, resolves }
 }
 
-throughEveryDoor((call, parley) => {
+throughBothDoors((call, parley) => {
   describe('without a model', () => {
     test('tells what was asked and done, plans, questions, links, errors, and the latest answer in full [D11]', async () => {
       const { runner, prompted, summarized, resolves } = await opened(call, parley())
@@ -101,7 +101,7 @@ throughEveryDoor((call, parley) => {
   })
 })
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   /** A stand-in for the model. It answers with what `reply` makes of the request's body, or not at all. */
   const standIns: { stop(closeAll: boolean): Promise<void> }[] = []
   const model = async (reply: (body: any) => unknown | Promise<unknown>) => {

@@ -9,13 +9,13 @@ import { toolsets } from '../../../src/toolsets.ts'
 import { whileBusy } from '../../support/cpu.ts'
 import { holdLock, waitingForLocks } from '../../support/held-lock.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
-import { cookieOf, done, onEveryEngine, refused, room, soon, viaRest } from '../../support/parley.ts'
+import { cookieOf, done, onOneEngine, refused, room, soon, viaRest } from '../../support/parley.ts'
 import { called, runnerAt, said } from '../../support/played-runner.ts'
 import { revokeByPrefix } from '../../../src/control/keys/keys.ts'
 import { purge } from '../../../src/process/purge.ts'
 import { purgeArguments, purgeReport } from '../../../src/cli/purge.ts'
 
-onEveryEngine(
+onOneEngine(
   (parley) => {
     const control = (key: string) => controlWith(parley(), key)
     const scene = (more: Record<string, unknown> = {}) => controlScene(parley(), more)

@@ -2,14 +2,14 @@
 import { describe, expect, test } from 'bun:test'
 import { countWaiting, waitingProposals } from '../../../src/stores/records/waiting.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
-import { BASE, cookieOf, done, onEveryEngine, refused, room, say, throughEveryDoor, viaRest } from '../../support/parley.ts'
+import { BASE, cookieOf, done, onOneEngine, refused, room, say, throughBothDoors, viaRest } from '../../support/parley.ts'
 import { ACTION, DECISION, personAt, recordsOf, recordsScene } from '../../support/records-scene.ts'
 
 const UNKNOWN = '01a20fc1-a197-70e6-81ba-1f3b4a3f3131'
 const NORA = { person_id: expect.any(String), name: 'Nora', kind: 'person', verified: false }
 const FULL_DOC_BYTES = 512 * 1024
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const scene = () => recordsScene(viaRest(parley()), parley())
   const proposed = async (type: 'action' | 'decision', more: object = {}) => {
     const made = await scene()
@@ -610,7 +610,7 @@ onEveryEngine((parley) => {
   })
 })
 
-throughEveryDoor((call, parley) => {
+throughBothDoors((call, parley) => {
   const scene = () => recordsScene(call, parley())
 
   describe('the outcome reaches who proposed', () => {
@@ -689,7 +689,7 @@ throughEveryDoor((call, parley) => {
   })
 })
 
-onEveryEngine(
+onOneEngine(
   (parley) => {
     test('where pages are closed, another session’s proposal is answered as an unknown one [E11]', async () => {
       const call = viaRest(parley())

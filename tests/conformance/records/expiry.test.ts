@@ -1,7 +1,7 @@
 // A proposal that nobody decided in time: expired by the database's clock, for everybody at once, whether or not that is written down.
 import { describe, expect, test } from 'bun:test'
 import { expiryJob } from '../../../src/records/expiry.ts'
-import { done, onEveryEngine, refused, soon, viaRest, type Parley } from '../../support/parley.ts'
+import { done, onOneEngine, refused, soon, viaRest, type Parley } from '../../support/parley.ts'
 import { ACTION, DECISION, recordsScene } from '../../support/records-scene.ts'
 
 const sceneAt = async (parley: Parley) => {
@@ -15,7 +15,7 @@ const sceneAt = async (parley: Parley) => {
 }
 
 // No sweep runs here.
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const scene = () => sceneAt(parley())
 
   describe('overdue, and not written down yet', () => {
@@ -130,7 +130,7 @@ onEveryEngine((parley) => {
 })
 
 // Two instances sweep.
-onEveryEngine(
+onOneEngine(
   (parley) => {
     test('the event comes within 5 s, once, to whoever proposed, in a closed session too [E18]', async () => {
       const other = await parley().beside({})

@@ -1,12 +1,12 @@
 // Agents propose action items and decisions, and a person is asked.
 import { describe, expect, test } from 'bun:test'
 import { bearer, keyOf, verifiedCookie } from '../../support/keys.ts'
-import { cookieOf, done, refused, room, say, throughEveryDoor, viaRest } from '../../support/parley.ts'
+import { cookieOf, done, refused, room, say, throughBothDoors, viaRest } from '../../support/parley.ts'
 import { ACTION, DECISION, personAt, recordsOf, recordsScene } from '../../support/records-scene.ts'
 
 const UNKNOWN = '01a20fc1-a197-70e6-81ba-1f3b4a3f3131'
 
-throughEveryDoor((call, parley, transport) => {
+throughBothDoors((call, parley, transport) => {
   const scene = () => recordsScene(call, parley())
 
   describe('a proposal', () => {

@@ -4,14 +4,14 @@ import { personIdOf } from '../../../src/stores/records/persons.ts'
 import { test } from '../../support/foreign.ts'
 import { controlScene } from '../../support/control-scene.ts'
 import { bearer, keyOf, verifiedCookie } from '../../support/keys.ts'
-import { cookieOf, done, refused, seat, throughEveryDoor, viaRest } from '../../support/parley.ts'
+import { cookieOf, done, refused, seat, throughBothDoors, viaRest } from '../../support/parley.ts'
 import { ACTION, DECISION, personAt, recordsScene } from '../../support/records-scene.ts'
 
 const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'
 const LISTS = { get_meetings: 'meetings', get_action_items: 'action_items', get_decisions: 'decisions' } as const
 type List = keyof typeof LISTS
 
-throughEveryDoor((call, parley) => {
+throughBothDoors((call, parley) => {
   const scene = () => recordsScene(call, parley())
   const reader = async () => {
     const as = { headers: bearer(await keyOf(parley(), 'read')) }
@@ -441,7 +441,7 @@ throughEveryDoor((call, parley) => {
   })
 })
 
-throughEveryDoor(
+throughBothDoors(
   (call, parley) => {
     test('where pages are closed a team reads its own session, and nothing else is there for it', async () => {
       const [at, other] = [await recordsScene(call, parley()), await recordsScene(call, parley())]

@@ -1,7 +1,7 @@
 // Writes of records with an idempotency key: applied once, however often they are sent.
 import { describe, expect } from 'bun:test'
 import { test } from '../../support/foreign.ts'
-import { done, operations, refused, throughEveryDoor, viaRest, type As } from '../../support/parley.ts'
+import { done, operations, refused, throughBothDoors, viaRest, type As } from '../../support/parley.ts'
 import { ACTION, DECISION, personAt, recordsScene } from '../../support/records-scene.ts'
 
 type Input = Record<string, unknown>
@@ -35,7 +35,7 @@ test('every operation of records that writes stands in this table', () => {
   expect(WRITING.map(({ name }) => name).filter((name) => !(name in SAMPLES))).toEqual([])
 })
 
-throughEveryDoor((call, parley, transport) => {
+throughBothDoors((call, parley, transport) => {
   const begin = async (name: string) => {
     const { id, alex, resolve, seats } = await recordsScene(call, parley())
     const proposed = async (title: string) => (await done(alex('propose_decision', { ...DECISION, title }))).id as string

@@ -6,7 +6,7 @@ import { good, persistent, type Ask } from './ask.ts'
 import { OPERATOR_KEY, type Cluster } from './instances.ts'
 
 /** The pause of everybody between two calls. */
-export const PACE_MS = FULL ? 50 : 150
+export const PACE_MS = FULL ? 50 : 250
 
 export interface Scene {
   urls: string[]
