@@ -3,8 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { withoutNotifications, type MuteProxy } from '../support/proxy.ts'
-import { startServer, type TestServer } from '../support/server.ts'
-import { databaseOf, onEveryServer } from './engines.ts'
+import { databaseOf, onEveryServer, serverOn, type Reachable } from './engines.ts'
 import { expectFaultless, type Entry } from './checker.ts'
 import {
   acked,
@@ -69,15 +68,15 @@ onEveryServer((server) => {
 })
 
 describe('on two servers with one Postgres', () => {
-  let servers: TestServer[] = []
-  let deaf: Promise<TestServer> | undefined
+  let servers: Reachable[] = []
+  let deaf: Promise<Reachable> | undefined
   let mute: MuteProxy | undefined
   let environment: Record<string, string> = {}
   let drop: () => Promise<void>
   beforeAll(async () => {
     const database = await databaseOf('postgres')
     ;({ environment, drop } = database)
-    servers = [await startServer(environment), await startServer(environment)]
+    servers = [await serverOn(environment), await serverOn(environment)]
   }, 180_000)
   afterAll(async () => {
     for (const server of servers) await server.remove()
@@ -86,11 +85,11 @@ describe('on two servers with one Postgres', () => {
   })
 
   // A server refuses to start where it receives no notifications, so they are lost only once it runs.
-  const deafServer = (): Promise<TestServer> => (deaf ??= startDeaf())
+  const deafServer = (): Promise<Reachable> => (deaf ??= startDeaf())
   const startDeaf = async () => {
     mute = await withoutNotifications(environment.DATABASE_URL!)
     mute.swallowing = false
-    const server = await startServer({ DATABASE_URL: mute.url })
+    const server = await serverOn({ DATABASE_URL: mute.url })
     servers.push(server)
     mute.swallowing = true
     return server

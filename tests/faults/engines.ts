@@ -1,12 +1,15 @@
 // The two engines under a real server process, and the app without a port.
 import { afterAll, beforeAll, describe } from 'bun:test'
 import type { Database } from '../../db/database.ts'
+import { migrate } from '../../db/migrate.ts'
+import { openPostgres } from '../../db/postgres.ts'
 import { createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createServices, type Options } from '../../src/process/services.ts'
 import { FULL } from '../support/full.ts'
 import { freshDatabase, startPostgres } from '../support/postgres.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { serveSite } from '../support/site.ts'
 import type { Send } from './rooms.ts'
 import { embeddedDatabase } from '../support/pglite.ts'
 
@@ -29,14 +32,26 @@ export const databaseOf = async (engine: Engine): Promise<{ environment: Record<
   }
 }
 
-/** One server process on this engine, for all tests of a file or of a `describe`; returns how a test gets it. */
-export const withServer = (engine: Engine): (() => TestServer) => {
-  let server: TestServer
+export type Reachable = Pick<TestServer, 'url' | 'port' | 'remove'>
+
+/** A server behind a port, for tests whose subject is not its process. In the short form it is in this process: to start one, and the first
+ *  hundreds of requests of one that has compiled nothing yet, would take most of such a test's processor time. */
+export const serverOn = async ({ DATABASE_URL: url, ...environment }: Record<string, string>): Promise<Reachable> => {
+  if (FULL || url === undefined) return startServer({ ...environment, ...(url !== undefined && { DATABASE_URL: url }) })
+  const database = await openPostgres(url)
+  await migrate(database)
+  const site = await serveSite(environment, { database })
+  return { url: site.url, port: site.port, remove: site.stop }
+}
+
+/** One server on this engine, for all tests of a file or of a `describe`; returns how a test gets it. */
+export const withServer = (engine: Engine): (() => Reachable) => {
+  let server: Reachable
   let drop: () => Promise<void>
   beforeAll(async () => {
     const database = await databaseOf(engine)
     drop = database.drop
-    server = await startServer(database.environment)
+    server = await serverOn(database.environment)
   }, 180_000)
   afterAll(async () => {
     await server?.remove()
@@ -45,9 +60,8 @@ export const withServer = (engine: Engine): (() => TestServer) => {
   return () => server
 }
 
-/** The body's tests with one server process for all of them, in the long form on each engine. */
-export const onEveryServer = (body: (server: () => TestServer) => void) =>
-  describe.each(HERE)('on %s', (engine) => body(withServer(engine)))
+/** The body's tests with one server for all of them, in the long form on each engine. */
+export const onEveryServer = (body: (server: () => Reachable) => void) => describe.each(HERE)('on %s', (engine) => body(withServer(engine)))
 
 export const LOCAL = 'http://localhost'
 

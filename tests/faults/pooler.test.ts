@@ -6,7 +6,8 @@ import { whileBusy } from '../support/cpu.ts'
 import { findPgbouncer, startPgbouncer, type Pooler, type PoolMode } from '../support/pgbouncer.ts'
 import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { withoutNotifications } from '../support/proxy.ts'
-import { runServer, startServer } from '../support/server.ts'
+import { runServer } from '../support/server.ts'
+import { serverOn } from './engines.ts'
 import { FULL, shortOf } from '../support/full.ts'
 import { openRoom, post, wait } from './rooms.ts'
 
@@ -32,7 +33,7 @@ describe.skipIf(!program)('behind PgBouncer', () => {
     'in session mode, as it is configured by default, two servers hear of each other and wake each other',
     () =>
       behind('session', [], async ({ url }) => {
-        const servers = [await startServer({ DATABASE_URL: url }), await startServer({ DATABASE_URL: url })]
+        const servers = [await serverOn({ DATABASE_URL: url }), await serverOn({ DATABASE_URL: url })]
         try {
           const room = await openRoom(servers[0]!.url)
           const away = { ...room, url: servers[1]!.url }

@@ -5,7 +5,7 @@ import { openPostgres } from '../../db/postgres.ts'
 import { isTimeout } from '../../db/errors.ts'
 import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { thatCanFallSilent, thatRefusesToListen, type Proxy } from '../support/proxy.ts'
-import { startServer } from '../support/server.ts'
+import { serverOn } from './engines.ts'
 import { expectSaid, expectUnbroken, gauge, openRoom, post, readFeed, until, wait } from './rooms.ts'
 import { FULL } from '../support/full.ts'
 import { whileBusy } from '../support/cpu.ts'
@@ -19,7 +19,7 @@ afterAll(async () => database?.stop(), 180_000)
 test.concurrent('posts pass again within 15 s, one caller with one try after another, nothing is lost or doubled, and waits are woken', async () => {
   const { url, drop } = await freshDatabase(database.url)
   const proxy = await thatCanFallSilent(url)
-  const server = await startServer({ DATABASE_URL: proxy.url })
+  const server = await serverOn({ DATABASE_URL: proxy.url })
   try {
     const [busy, quiet] = [await openRoom(server.url), await openRoom(server.url)]
     const posted = async (room: typeof busy, text: string) => {

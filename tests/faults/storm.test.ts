@@ -4,9 +4,8 @@
 import { expect, test } from 'bun:test'
 import { whileBusy } from '../support/cpu.ts'
 import { FULL } from '../support/full.ts'
-import { startServer } from '../support/server.ts'
 import { expectFaultless, type Entry } from './checker.ts'
-import { databaseOf } from './engines.ts'
+import { databaseOf, serverOn } from './engines.ts'
 import { acked, openRoom, post, readBy, until, type Answer, type Item, type Room } from './rooms.ts'
 import { dial, onFrames, requestText, type Line } from './sockets.ts'
 
@@ -57,7 +56,7 @@ const follower = (port: number, room: Room, name: string, last: number): Reader 
 
 test('streams that are all cut at once, again and again, come back and miss and repeat nothing', async () => {
   const { environment, drop } = await databaseOf('postgres')
-  const server = await startServer(environment)
+  const server = await serverOn(environment)
   try {
     const room = await openRoom(server.url)
     const last = 1 + (CUTS + 1) * BETWEEN_CUTS
