@@ -27,6 +27,10 @@ const room = async (messages = 0, { post } = parley) => {
   return { path, alex, bea, say, post }
 }
 
+// One that is read alone: 350 rows, three and a half pages of them.
+let long: ReturnType<typeof room> | undefined
+const longRoom = () => (long ??= room(349))
+
 const sequences = (page: Page) => page.$$eval('#rows > .row', (rows) => rows.map(({ id }) => Number(id.slice(1))))
 const upTo = (last: number) => Array.from({ length: last }, (_, i) => i + 1)
 const row = (page: Page, text: string) => page.locator('.row-message', { hasText: text }).waitFor(SOON)
@@ -309,7 +313,7 @@ test('what came since the last visit stands under a line', () =>
 
 test('older rows come by themselves, also to a page that was opened in the background, and a link to one of them leads there', () =>
   using({}, async (page, complaints, context) => {
-    const { path } = await room(349)
+    const { path } = await longRoom()
     await page.goto(path)
     await until(async () => (await sequences(page)).length === 350)
     expect(await sequences(page)).toEqual(upTo(350))
@@ -364,7 +368,7 @@ test.skipIf(!FULL)(
   'the button that leads to the newest beyond a gap asks whoever has typed something, and leaves what stands beside the feed',
   () =>
     using({}, async (page, complaints) => {
-      const { path } = await room(349)
+      const { path } = await longRoom()
       await asRobin(page)
       let goes = false
       page.on('dialog', (dialog) => (goes ? dialog.accept() : dialog.dismiss()))
@@ -394,7 +398,7 @@ test.skipIf(!FULL)(
   'rows that could not be loaded are asked for again after a while, and no more once that is refused, until the page is connected anew',
   () =>
     using({}, async (page) => {
-      const { path } = await room(349)
+      const { path } = await longRoom()
       let [broken, refuses, asked, refused] = [true, true, 0, 0]
       await page.route('**/rows?*', (route) => {
         asked++
@@ -424,7 +428,7 @@ test.skipIf(!FULL)(
 
 test('a permalink to a row that is not on the page leads to it', () =>
   using({}, async (page) => {
-    const { path } = await room(349)
+    const { path } = await longRoom()
     await page.route('**/rows?*', (route) => route.abort()) // nothing comes by itself
     await page.goto(`${path}#m12`)
     await page.locator('#m12').waitFor(LATER)
@@ -561,7 +565,7 @@ test.skipIf(!FULL)('on paper there is all of the feed and all of the document, d
 
 test('without script the whole feed is a link away, and so is what came next', () =>
   using({ javaScriptEnabled: false }, async (page) => {
-    const { path } = await room(349)
+    const { path } = await longRoom()
     await page.goto(path)
     expect(await page.locator('#rows > .row').count()).toBe(100)
     await page.getByRole('link', { name: 'Show the whole feed' }).click()

@@ -111,7 +111,7 @@ describe('a heading of the page is one of the outline', () => {
         const doc = lines.join(end)
         expect(listed(doc), JSON.stringify(doc)).toEqual(shown(doc))
       }),
-      { ...DRAWN, numRuns: FULL ? 4_000 : 1_000 },
+      { ...DRAWN, numRuns: FULL ? 4_000 : 300 },
     )
   })
 
@@ -142,7 +142,7 @@ describe('a heading of the page is one of the outline', () => {
         const doc = parts.map((one) => (one.includes('\n') ? `${one}\n` : one)).join('\n')
         expect(listed(doc), JSON.stringify(doc)).toEqual(shown(doc))
       }),
-      { ...DRAWN, numRuns: FULL ? 4_000 : 1_000 },
+      { ...DRAWN, numRuns: FULL ? 4_000 : 300 },
     )
     const long = `- \`\`\`sh\n  # in\n  \`\`\`\n\n${'A paragraph of some more words.\n\n'.repeat(500)}## Last\n`
     expect([listed(long), shown(long)]).toEqual([[[2, 'Last']], [[2, 'Last']]])
@@ -187,7 +187,7 @@ describe('a heading of the page is one of the outline', () => {
         const doc = lines.join('\n')
         expect(listed(doc), JSON.stringify(doc)).toEqual(shownOutsideLists(doc))
       }),
-      { ...DRAWN, numRuns: FULL ? 8_000 : 2_000 },
+      { ...DRAWN, numRuns: FULL ? 8_000 : 600 },
     )
   })
 

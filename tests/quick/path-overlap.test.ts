@@ -12,7 +12,7 @@ import {
   plainPath,
 } from '../../src/core/text/path-overlap.ts'
 import { cpuMs } from '../support/cpu.ts'
-import { DRAWN } from '../support/full.ts'
+import { DRAWN, FULL } from '../support/full.ts'
 
 // Folders, and files by their extension; every name may stand anywhere, files at the end alone.
 const FOLDERS = ['a', 'b', 'ab']
@@ -112,7 +112,7 @@ describe('two paths overlap exactly when one file lies under both', () => {
       fc.property(path, fc.constantFrom(...TREE), (pattern, file) => {
         expect(pathCovers(pattern, file.join('/')), `${pattern} and ${file.join('/')}`).toBe(covers(pattern, file))
       }),
-      { ...DRAWN, numRuns: 2_000 },
+      { ...DRAWN, numRuns: FULL ? 2_000 : 600 },
     )
   })
 
@@ -126,7 +126,7 @@ describe('two paths overlap exactly when one file lies under both', () => {
         const both = names.some((name) => matches(a).test(name) && matches(b).test(name))
         expect(namesMeet(a, b), `${a} and ${b}`).toBe(both)
       }),
-      { ...DRAWN, numRuns: 2_000 },
+      { ...DRAWN, numRuns: FULL ? 2_000 : 600 },
     )
   })
 })
