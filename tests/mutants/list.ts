@@ -555,7 +555,7 @@ const MCP: Mutant[] = [
   {
     name: 'mcp: a request of the new revision in a batch is carried out unchecked',
     breaks: 'a request of the new revision comes alone, with its headers',
-    file: 'src/doors/mcp/routes.ts',
+    file: 'src/doors/mcp/endpoint.ts',
     from: `messages.some((one) => isPerRequest(one, revision))`,
     to: `false`,
     tests: tests('conformance/mcp-2026-07'),
