@@ -4,7 +4,7 @@ import { isUuid } from '../core/ids.ts'
 import { redacted } from '../core/text/text.ts'
 import type { Caller } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
-import { NO_SUCH_SESSION, sessionSubject, type SessionSubject } from '../operations/subject.ts'
+import { noSuchSession, sessionSubject, type SessionSubject } from '../operations/subject.ts'
 import { sessionById, type Session } from '../stores/sessions.ts'
 import { isBelow } from '../stores/control/genealogy.ts'
 import { taskById, type Task } from '../stores/control/tasks.ts'
@@ -12,8 +12,6 @@ import { taskById, type Task } from '../stores/control/tasks.ts'
 /** The session that an agent's key is limited to, with those below it; undefined for other callers. */
 export const ownSession = (caller: Caller): string | undefined =>
   caller.kind === 'key' && caller.key.scope === 'agent' ? caller.key.sessionId! : undefined
-
-export const noSuchSession = (id: string): never => refuse('not_found', NO_SUCH_SESSION, { session_id: redacted(id) })
 
 /** `current` is the session of the caller's own key. */
 export const namedSession = (caller: Caller, given: string): string => (given === 'current' ? (ownSession(caller) ?? given) : given)

@@ -22,6 +22,9 @@ export interface SessionSubject extends Subject<Session> {
 export const NO_SUCH_SESSION =
   'There is no such session. Check the session_id: its page has it in the address, and list_sessions lists it, if you have that tool.'
 
+/** Refuses an unknown id. Its details have the text that was sent, redacted: it may be a credential. */
+export const noSuchSession = (id: string, message = NO_SUCH_SESSION): never => refuse('not_found', message, { session_id: redacted(id) })
+
 /** The session that a call names. Its writes come one after the other, and may append to its log. */
 export const sessionSubject = (id: string, missing = NO_SUCH_SESSION): SessionSubject => ({
   isSession: true,
@@ -30,7 +33,7 @@ export const sessionSubject = (id: string, missing = NO_SUCH_SESSION): SessionSu
     const session = isUuid(id) ? await lockSession(tx, id) : undefined
     return session?.purgedAt === null ? session : undefined // of a purged one nothing is left but its place in the trees
   },
-  missing: () => refuse('not_found', missing, { session_id: redacted(id) }),
+  missing: () => noSuchSession(id, missing),
 })
 
 export const isSessionSubject = (subject: Subject | undefined): subject is SessionSubject => subject !== undefined && 'isSession' in subject

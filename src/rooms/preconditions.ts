@@ -1,25 +1,21 @@
 // What a call requires of a session: that it exists, is open, and reaches to the cursor. All doors refuse with the same sentences.
 import { refuse } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
-import { redacted } from '../core/text/text.ts'
 import type { Context } from '../operations/context.ts'
-import { NO_SUCH_SESSION } from '../operations/subject.ts'
+import { noSuchSession } from '../operations/subject.ts'
 import { agentOf } from '../stores/control/agents.ts'
 import { eventById, type Event } from '../stores/events.ts'
 import { sessionById, takesWrites, type Session } from '../stores/sessions.ts'
 
 /** The session with this id. Refuses with `not_found`, also for a text that is no id. */
 export const existingSession = async (queries: Context['queries'], id: string): Promise<Session> =>
-  (isUuid(id) ? await sessionById(queries, id) : undefined) ?? refuseUnknownSession(id)
+  (isUuid(id) ? await sessionById(queries, id) : undefined) ?? noSuchSession(id)
 
 /** A session whose log can be followed: a purged one has none, and is refused as unknown. */
 export const unpurgedSession = async (queries: Context['queries'], id: string): Promise<Session> => {
   const session = await existingSession(queries, id)
-  return session.purgedAt === null ? session : refuseUnknownSession(id)
+  return session.purgedAt === null ? session : noSuchSession(id)
 }
-
-/** Refuses an unknown id. Its details have the text that was sent, redacted: it may be a credential. */
-export const refuseUnknownSession = (id: string): never => refuse('not_found', NO_SUCH_SESSION, { session_id: redacted(id) })
 
 /** The session of a write. Refuses when it is closed or archived. */
 export const writableSession = ({ session }: Context): Session => stillOpen(session!)
@@ -31,7 +27,7 @@ const RESUMING = 'create_session of rooms (at /mcp) with resume_from'
 
 /** Refuses an archived session, and one that was purged. For writes that a concluded session still takes. */
 export const refuseArchived = ({ id, archivedAt, purgedAt }: Pick<Session, 'id' | 'archivedAt' | 'purgedAt'>): void => {
-  if (purgedAt !== null) refuseUnknownSession(id)
+  if (purgedAt !== null) noSuchSession(id)
   if (archivedAt !== null)
     refuse(
       'session_closed',

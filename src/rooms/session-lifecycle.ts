@@ -6,6 +6,7 @@ import { withLf } from '../core/text/line-breaks.ts'
 import { NEEDS, needOf } from '../loops/store.ts'
 import { authorOf, person } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
+import { noSuchSession } from '../operations/subject.ts'
 import { readDocument } from '../stores/documents.ts'
 import { setClosed, setMetadata, type Session } from '../stores/sessions.ts'
 import { withConclusion } from './document/conclusion.ts'
@@ -14,7 +15,7 @@ import { writeDoc } from './document/doc-write.ts'
 import { appendToParent } from './append-to-parent.ts'
 import { convenerOnly, convenerReopens } from './who-may.ts'
 import { notifyPeople } from '../notices/notify-people.ts'
-import { existingSession, refuseArchived, refuseUnknownSession, writableSession } from './preconditions.ts'
+import { existingSession, refuseArchived, writableSession } from './preconditions.ts'
 import { description, DOC_BODY_BYTES, op, reason, docText, sessionId, time, title, version } from './schemas.ts'
 import { team } from './team-caller.ts'
 import { appendUntold } from './work/released-work.ts'
@@ -51,7 +52,7 @@ export const getSession = op({
   refuses: ['not_found'],
   async run({ services }, { session_id }) {
     const overview = isUuid(session_id) ? await services.overviewOf(session_id) : undefined
-    if (!overview) return refuseUnknownSession(session_id)
+    if (!overview) return noSuchSession(session_id)
     const { session, docVersion, convener, loopSince, wakesSince } = overview
     return {
       session_id,

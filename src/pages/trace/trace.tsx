@@ -21,13 +21,13 @@ import { refuse } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import { prepareMarkdown } from '../../markdown/render.ts'
 import { pause } from '../../core/runtime/pause.ts'
-import { refuseUnknownSession } from '../../rooms/preconditions.ts'
 import { sessionsByIds, type SessionRow } from '../../stores/history.ts'
 import { roster } from '../../stores/members.ts'
 import { eventAt, eventsFrom, modelsOf, placeInTurn } from '../../stores/trace.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { numberIn } from '../../doors/http/query.ts'
 import { htmlResponse, fragment, frameOf, page, seeOther, wantsPage, type Site } from '../respond.tsx'
+import { noSuchSession } from '../../operations/subject.ts'
 import type { Queries } from '../../../db/database.ts'
 import { teamLookup } from '../session/team-lookup.ts'
 import { eventAsText, prepareTexts, traceEvent, traceItems } from './events.ts'
@@ -38,7 +38,7 @@ export const tracePage = async (c: Http, site: Site): Promise<Response> => {
   const { database } = site.services
   const session = await tracedSession(database, c.req.param('id') ?? '')
   const event = numberIn(c, 'event') || numberIn(c, 'around') || undefined // ?around= is the link into a feed; an imported session has none
-  const place = event === undefined ? undefined : ((await placeInTurn(database, session.id, event)) ?? noEvent(event, session))
+  const place = event === undefined ? undefined : ((await placeInTurn(database, session.id, event)) ?? noSuchEvent(event, session))
   const ordinal = turnIn(c) ?? place?.turn ?? 1
   if (place && place.turn !== ordinal) return seeOther(c, eventHref(session.id, place.turn, event!))
   const from = place ? pageStart(place.ordinal) : numberIn(c, 'from') || 1
@@ -51,7 +51,7 @@ export const tracePage = async (c: Http, site: Site): Promise<Response> => {
 export const eventFile = async (c: Http, { services: { database } }: Site): Promise<Response> => {
   const session = await tracedSession(database, c.req.param('id') ?? '')
   const sequence = Number.parseInt(c.req.param('file')!, 10)
-  const row = (await eventAt(database, session.id, sequence)) ?? noEvent(sequence, session)
+  const row = (await eventAt(database, session.id, sequence)) ?? noSuchEvent(sequence, session)
   return c.body(eventAsText(row), 200, {
     'content-type': 'text/plain; charset=utf-8',
     'content-disposition': `inline; filename="event-${sequence}.txt"`,
@@ -70,13 +70,13 @@ interface TraceRequest {
 
 const tracedSession = async (queries: Queries, id: string): Promise<SessionRow> => {
   const [session] = isUuid(id) ? await sessionsByIds(queries, [id]) : []
-  return session ?? refuseUnknownSession(id)
+  return session ?? noSuchSession(id)
 }
 
-const noEvent = (sequence: number, { last_sequence }: SessionRow) =>
+const noSuchEvent = (sequence: number, { last_sequence }: SessionRow) =>
   refuse('not_found', `There is no event ${sequence} in this session: it has ${last_sequence}.`)
 
-const noTurn = (ordinal: number, { turn }: SessionRow) =>
+const noSuchTurn = (ordinal: number, { turn }: SessionRow) =>
   refuse('not_found', `There is no turn ${ordinal} in this session: it has ${turn}.`)
 
 const turnIn = (c: Http): number | undefined => {
@@ -90,14 +90,14 @@ const pageStart = (ordinal: number) => Math.floor((ordinal - 1) / EVENTS_LISTED)
 const partResponse = async (c: Http, site: Site, request: TraceRequest, part: TracePart): Promise<Response> => {
   const queries = site.services.database
   const { session, ordinal } = request
-  if (ordinal > session.turn) return noTurn(ordinal, session)
+  if (ordinal > session.turn) return noSuchTurn(ordinal, session)
   if (part === 'event') return fragment(c, await eventBody(site, request))
   if (part === 'earlier' || part === 'later') {
     const items = (await listedTurns(queries, session, ordinal)).map(({ item }) => item)
     const list = { items, current: 0, total: session.turn }
     return fragment(c, <TurnRows session={session.id} list={list} {...{ [part]: true }} />)
   }
-  const turn = (await turnItems(queries, session, ordinal, ordinal))[0] ?? noTurn(ordinal, session)
+  const turn = (await turnItems(queries, session, ordinal, ordinal))[0] ?? noSuchTurn(ordinal, session)
   const html = await eventRows(site, request, turn, part === 'turn')
   if (part === 'events') return htmlResponse(c, html)
   return fragment(c, <TraceTurn session={tracedView(session, [])} turn={{ ordinal, item: turn.item, html }} />)
@@ -107,7 +107,7 @@ const wholePage = async (c: Http, site: Site, request: TraceRequest): Promise<Re
   const { database } = site.services
   const { session, ordinal } = request
   const known = ordinal <= session.turn
-  if (!known && !wantsPage(c)) return noTurn(ordinal, session)
+  if (!known && !wantsPage(c)) return noSuchTurn(ordinal, session)
   const [turns, models] = await Promise.all([
     listedTurns(database, session, known ? ordinal : session.turn),
     modelsOf(database, session.id),
@@ -146,7 +146,7 @@ const listedTurns = (queries: Queries, session: SessionRow, ordinal: number): Pr
 
 const eventBody = async ({ services, eventKinds: kinds }: Site, { session, sought }: TraceRequest) => {
   if (sought === undefined) return refuse('invalid_request', 'Say which event: ?event=SEQUENCE.', { field: 'event' })
-  const row = (await eventAt(services.database, session.id, sought)) ?? noEvent(sought, session)
+  const row = (await eventAt(services.database, session.id, sought)) ?? noSuchEvent(sought, session)
   const event = traceEvent(row, { teams: teamLookup([]), kinds, room: false, terminal: undefined, sought }, true)
   await prepareMarkdown(event.text)
   return <TraceBody session={session.id} event={event} />
