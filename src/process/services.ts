@@ -10,7 +10,7 @@ import type { Job } from '../core/runtime/job.ts'
 import { describeError, type Log } from '../core/runtime/log.ts'
 import { Metrics } from '../core/runtime/metrics.ts'
 import { Presence } from '../core/presence.ts'
-import { Shares } from '../core/shares.ts'
+import { Holdings } from '../core/holdings.ts'
 import { keepSecret } from '../core/text/text.ts'
 import { concurrencyLimit } from '../core/runtime/concurrency-limit.ts'
 import { createCredentials, KEY_KIND, lastUsesJob, SIGN_IN_KIND, type Credentials } from './credentials.ts'
@@ -159,8 +159,8 @@ export const createServices = async (database: Database, config: Config, log: Lo
     peeks: { held: 0 },
     streams: { open: 0 },
     /** Of waits and peeks together, and of streams: how many each address holds. */
-    waitsOfAddress: new Shares(config.MAX_WAITS_PER_ADDRESS),
-    streamsOfAddress: new Shares(config.MAX_STREAMS_PER_ADDRESS),
+    waitsOfAddress: new Holdings(config.MAX_WAITS_PER_ADDRESS),
+    streamsOfAddress: new Holdings(config.MAX_STREAMS_PER_ADDRESS),
     /** Ends every held wait and stream (they answer what they have), before the server stops listening. */
     drain() {
       stopping.abort()

@@ -1,7 +1,7 @@
-// Shares of something that is limited for each holder.
+// What is limited for each holder, such as the waits of an address.
 
 /** Who holds how much of something, and the most that one may hold. Nobody is remembered who holds nothing. */
-export class Shares {
+export class Holdings {
   #held = new Map<string, number>()
 
   /** `most`: 0 lets everybody hold any number, and counts nothing. */
