@@ -108,7 +108,7 @@ export const TASK_STATUSES = ['queued', 'running', 'completed', 'failed', 'inter
 export const TASK_MODES = ['continue', 'fork', 'subsession'] as const
 
 // A prompt and what became of it. Its status is changed by conditional updates alone, under its session's lock but for the one step from
-// queued to running, which its runner's lock covers (src/control/runner/take.ts); a final one never changes.
+// queued to running, which its runner's lock covers (src/control/runner/take-tasks.ts); a final one never changes.
 export const tasks = pgTable(
   'tasks',
   {

@@ -3,16 +3,16 @@ import type { Toolset } from '../operations/toolset.ts'
 import { eventKinds } from './event-kinds.ts'
 import guide from './guides/control.md' with { type: 'text' }
 import { answerPermission } from './permissions/answer.ts'
-import { ask } from './runner/ask.ts'
+import { askPermission } from './runner/ask-permission.ts'
 import { getMessage } from './messages/get-message.ts'
 import { getMessages } from './messages/get-messages.ts'
-import { archivedSessions } from './runner/archived.ts'
-import { takeEvents } from './runner/events.ts'
-import { finish } from './runner/finish.ts'
+import { listArchived } from './runner/list-archived.ts'
+import { addTaskEvents } from './runner/add-task-events.ts'
+import { finishTask } from './runner/finish-task.ts'
 import { leaseJob } from './runner/lease.ts'
-import { madeWorktree } from './runner/made-worktree.ts'
-import { register } from './runner/register.ts'
-import { take } from './runner/take.ts'
+import { addWorktree } from './runner/add-worktree.ts'
+import { registerRunner } from './runner/register-runner.ts'
+import { takeTasks } from './runner/take-tasks.ts'
 import { createSession } from './sessions/create-session.ts'
 import { answersJob } from './tasks/answers.ts'
 import { getSession } from './sessions/get-session.ts'
@@ -43,13 +43,13 @@ export const control: Toolset = {
     interruptSession,
     manageSession,
     setSessionName,
-    register,
-    take,
-    takeEvents,
-    finish,
-    madeWorktree,
-    ask,
-    archivedSessions,
+    registerRunner,
+    takeTasks,
+    addTaskEvents,
+    finishTask,
+    addWorktree,
+    askPermission,
+    listArchived,
     answerPermission,
   ],
   guides: [{ name: 'control', about: 'giving work to other agents', text: guide }],

@@ -31,7 +31,7 @@ import { joinPage } from './site/join.tsx'
 import { sendMessage } from './session/message.tsx'
 import { searchPage } from './search/search.tsx'
 import { asidePage, sessionPage } from './session/session.tsx'
-import { endShare, makeInvitation, makeShare, revokeInvitation, sharePage } from './session/share.tsx'
+import { endShare, makeInvitation, makeShare, endInvitation, sharePage } from './session/share.tsx'
 import { keysPage, submitKey, submitRevoke, submitSignInEnd, submitSignInLink } from './site/keys.tsx'
 import { checkLink, saveLink, saveLoopGuard, saveTheme, saveWakes, settingsPage } from './site/settings.tsx'
 import { statusPage } from './site/status.tsx'
@@ -105,7 +105,7 @@ const WRITE: Routes = {
   '/sessions/:id/share': makeShare,
   '/sessions/:id/unshare': endShare,
   '/sessions/:id/invite': makeInvitation,
-  '/sessions/:id/uninvite': revokeInvitation,
+  '/sessions/:id/uninvite': endInvitation,
   ...onSession(submitForm),
   '/sessions/:id/conclude/preview': previewConclusion,
   '/worktrees/:worktree/new': openAgentSession,

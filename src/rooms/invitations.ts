@@ -13,8 +13,8 @@ import {
   insertInvitation,
   invitationBy,
   isGoodInvitation,
-  listInvitations,
-  revokeInvitation,
+  invitationsOf,
+  setRevoked,
   type Invitation,
 } from '../stores/invitations.ts'
 import { existingSession, writableSession } from './preconditions.ts'
@@ -74,7 +74,7 @@ const listed = z.object({
 })
 
 /** Lists invitations without their codes. 403 for teams. */
-export const getInvitations = op({
+export const listInvitations = op({
   name: 'list_invitations',
   summary: "The session's invitations, newest first, without their codes.",
   route: ['GET', '/sessions/:session_id/invitations'],
@@ -85,7 +85,7 @@ export const getInvitations = op({
   refuses: ['forbidden', 'not_found'],
   async run(context, { session_id }) {
     const { id } = await existingSession(context.queries, session_id)
-    return { invitations: (await listInvitations(context.queries, id)).map(rowOf) }
+    return { invitations: (await invitationsOf(context.queries, id)).map(rowOf) }
   },
 })
 
@@ -100,7 +100,7 @@ const rowOf = ({ id, madeBy, madeAt, expiresAt, joins, joined, revokedAt }: Invi
 })
 
 /** Nobody joins by it any more; teams that have joined stay. 403 for teams, 404 for an invitation of another session. */
-export const endInvitation = op({
+export const revokeInvitation = op({
   name: 'revoke_invitation',
   summary: 'Revoke an invitation: nobody joins by it any more. Teams that have joined stay.',
   route: ['POST', '/sessions/:session_id/invitations/:invitation_id/revoke'],
@@ -110,7 +110,7 @@ export const endInvitation = op({
   output: z.object({ invitation_id: z.uuid(), revoked_at: time }),
   refuses: ['forbidden', 'not_found'],
   async run(context, { session_id, invitation_id }) {
-    const revoked_at = isUuid(invitation_id) ? await revokeInvitation(context.queries, session_id, invitation_id) : undefined
+    const revoked_at = isUuid(invitation_id) ? await setRevoked(context.queries, session_id, invitation_id) : undefined
     if (revoked_at === undefined)
       return refuse('not_found', 'This session has no such invitation. list_invitations has the ids of those that it has.', {
         field: 'invitation_id',

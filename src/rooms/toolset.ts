@@ -7,7 +7,7 @@ import { appendToSessionDoc, getDocHistory, readSessionDoc, updateSessionDoc } f
 import { ackMessages, getHistory } from './feed/feed.ts'
 import { postMessage } from './feed/post-message.ts'
 import { createSession } from './create-session.ts'
-import { createInvitation, endInvitation, getInvitations } from './invitations.ts'
+import { createInvitation, revokeInvitation, listInvitations } from './invitations.ts'
 import { eventKinds } from './event-kinds.ts'
 import curl from './guides/curl.md' with { type: 'text' }
 import errors from './guides/errors.md' with { type: 'text' }
@@ -51,8 +51,8 @@ Divide the work on the board: plan_work what there is to do, claim_work your nex
     shareSession,
     unshareSession,
     createInvitation,
-    getInvitations,
-    endInvitation,
+    listInvitations,
+    revokeInvitation,
     leaveSession,
   ],
   guides: [

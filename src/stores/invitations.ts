@@ -44,11 +44,11 @@ export const countJoin = async ({ query }: Queries, id: string): Promise<boolean
   (await query(`update invitations set joined = joined + 1 where id = $1 and ${GOOD} returning id`, [id])).length > 0
 
 /** A session's invitations, newest first. */
-export const listInvitations = async ({ db }: Queries, sessionId: string): Promise<Invitation[]> =>
+export const invitationsOf = async ({ db }: Queries, sessionId: string): Promise<Invitation[]> =>
   db.select().from(invitations).where(eq(invitations.sessionId, sessionId)).orderBy(desc(invitations.madeAt), desc(invitations.id))
 
 /** Revokes it; returns when that was, also if it was revoked before; undefined for one that this session does not have. */
-export const revokeInvitation = async ({ query }: Queries, sessionId: string, id: string): Promise<string | undefined> => {
+export const setRevoked = async ({ query }: Queries, sessionId: string, id: string): Promise<string | undefined> => {
   const [row] = await query<{ revoked_at: string }>(
     'update invitations set revoked_at = coalesce(revoked_at, clock_timestamp()) where id = $1 and session_id = $2 returning revoked_at',
     [id, sessionId],

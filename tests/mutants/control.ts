@@ -5,10 +5,10 @@ const control = (...names: string[]) => names.map((name) => `tests/conformance/c
 
 const TASKS = 'src/stores/control/tasks.ts'
 const HANDED_TASKS = 'src/stores/control/handed-tasks.ts'
-const TAKE = 'src/control/runner/take.ts'
-const FINISH = 'src/control/runner/finish.ts'
+const TAKE = 'src/control/runner/take-tasks.ts'
+const FINISH = 'src/control/runner/finish-task.ts'
 const LEASE = 'src/control/runner/lease.ts'
-const REGISTER = 'src/control/runner/register.ts'
+const REGISTER = 'src/control/runner/register-runner.ts'
 const TASK_LOG = 'src/control/tasks/task-log.ts'
 const RUNNER_NEWS = 'src/stores/control/runners.ts'
 const RUNNER_TASK = 'src/client/runner/task.ts'
@@ -173,7 +173,7 @@ export const CONTROL: Mutant[] = [
   {
     name: 'control: what nobody answered in time counts as allowed',
     breaks: 'nobody within PERMISSION_WAIT: denied',
-    file: 'src/control/runner/ask.ts',
+    file: 'src/control/runner/ask-permission.ts',
     from: `{ allow: allow === true, message }`,
     to: `{ allow: allow !== null, message }`,
     tests: control('permissions'),

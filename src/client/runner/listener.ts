@@ -11,9 +11,9 @@ import type { Redact } from './secrets.ts'
 const HELD_S = 30
 const HELD_WITHIN_MS = 45_000
 const BETWEEN_MS = 100
-const LARGEST_QUESTION = 64 * 1024 // bytes of a question's input: the hub cuts what its card does not show (control/runner/ask.ts)
+const LARGEST_QUESTION = 64 * 1024 // bytes of a question's input: the hub cuts what its card does not show (control/runner/ask-permission.ts)
 const LONGEST_TEXT = 10_000 // characters of a question; its card shows 2,000
-// What a runner may write (control/runner/events.ts). The rest of what readers of transcripts make, the prompt among it, is in the log already.
+// What a runner may write (control/runner/add-task-events.ts). The rest of what readers of transcripts make, the prompt among it, is in the log already.
 const REPORTED = ['assistant_response', 'reasoning', 'tool_call', 'tool_response', 'compaction', 'runtime', 'unknown']
 
 export interface Telling {

@@ -68,7 +68,7 @@ export interface RunnerOptions {
 }
 
 const MOST_PARALLEL = 64
-const LONGEST_NAME = 100 // the hub registers no longer one (control/runner/register.ts)
+const LONGEST_NAME = 100 // the hub registers no longer one (control/runner/register-runner.ts)
 
 /** Throws BadCall or Stop, with a sentence. `help` is answered by undefined. */
 export const runnerOptions = (words: string[], machine: Machine, builtIn: readonly string[]): RunnerOptions | undefined => {

@@ -15,7 +15,7 @@ export interface WireEvent {
   model?: string
 }
 
-const MOST_EVENTS = 200 // of one request: the hub takes no more (control/runner/events.ts)
+const MOST_EVENTS = 200 // of one request: the hub takes no more (control/runner/add-task-events.ts)
 const MOST_BYTES = 1000 * 1024 // of one request, unless one event is larger: a proxy takes 1 MiB where nobody told it otherwise, the hub 4 MiB
 // The rest after each request: REST times as long as the request took, so that an agent that prints without end leaves the hub to others
 // for three quarters of the time; LONGEST_REST_MS at most, so that even a slow hub gets 2,000 events a second (bench/control.ts).

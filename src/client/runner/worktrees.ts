@@ -84,7 +84,7 @@ export const madeIn = async (git: Git, home: string, hub: string, repositories: 
   return found.filter((each) => each !== undefined && paths.includes(each.path)) as Repository[]
 }
 
-const MOST_NAMED = 200 // the hub takes no more (control/runner/register.ts)
+const MOST_NAMED = 200 // the hub takes no more (control/runner/register-runner.ts)
 
 /** The worktrees of a runner that the hub is told of: those that it was `given`, and as many as the hub takes of its own making, which stand in
  *  `all` with the newest last. Those that no session needs are left out first, then the oldest. `needed` is asked where some are left out, and

@@ -9,7 +9,7 @@ import { overdueTasks, openInClosed } from '../../stores/control/tasks.ts'
 import { overdueRequests, waitAnew } from '../../stores/control/permission-requests.ts'
 import { denyUnanswered, TASK_ENDED, TOO_LATE } from '../permissions/decide.ts'
 import { giveUpTask } from '../tasks/give-up-task.ts'
-import { failWaiting } from '../sessions/fail-waiting.ts'
+import { failWaitingSession } from '../sessions/fail-waiting-session.ts'
 import { RUNNER_LOST } from './lost.ts'
 
 const EVERY_MS = 2_000
@@ -41,7 +41,7 @@ export const leaseJob = (services: Services, leaseMs = LEASE_S * 1_000): Job => 
         const error = lost ? RUNNER_LOST : timedOut(config.TASK_TIMEOUT)
         await perform(giveUpTask, services, call, { task_id: id, ...error })
       }
-      for (const order of await overdueOrders(database)) await perform(failWaiting, services, call, { ...order })
+      for (const order of await overdueOrders(database)) await perform(failWaitingSession, services, call, { ...order })
     },
   }
 }

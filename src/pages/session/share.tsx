@@ -4,10 +4,10 @@ import { SharePage } from '../../../components/session/share-page.tsx'
 import { agoInWords, moment } from '../../../components/parts/time.ts'
 import { STATUS, type ErrorBody } from '../../core/errors.ts'
 import { escapeInvisible } from '../../core/text/escape-invisible.ts'
-import { createInvitation, endInvitation } from '../../rooms/invitations.ts'
+import { createInvitation, revokeInvitation } from '../../rooms/invitations.ts'
 import { existingSession } from '../../rooms/preconditions.ts'
 import { shareSession, unshareSession } from '../../rooms/sharing.ts'
-import { listInvitations, type Invitation } from '../../stores/invitations.ts'
+import { invitationsOf, type Invitation } from '../../stores/invitations.ts'
 import { shareOf } from '../../stores/shares.ts'
 import { personOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
@@ -50,9 +50,9 @@ export const makeInvitation = async (c: Http, site: Site): Promise<Response> => 
 }
 
 /** POST /sessions/:id/uninvite: `invitation_id`. */
-export const revokeInvitation = async (c: Http, site: Site): Promise<Response> => {
+export const endInvitation = async (c: Http, site: Site): Promise<Response> => {
   const invitation_id = (await formOf(c)).get('invitation_id') ?? ''
-  const outcome = await performAsPerson(c, site, endInvitation, undefined, { session_id: c.req.param('id'), invitation_id })
+  const outcome = await performAsPerson(c, site, revokeInvitation, undefined, { session_id: c.req.param('id'), invitation_id })
   if (outcome.ok) return seeOther(c, `/sessions/${c.req.param('id')}/share`)
   assertActor(c, site)
   return renderShare(c, site, { notInvited: outcome.error })
@@ -68,7 +68,7 @@ interface SharePageParts {
 const renderShare = async (c: Http, site: Site, { url, error, invited, notInvited }: SharePageParts) => {
   const { database, clock } = site.services
   const { id, title, status, archivedAt } = await existingSession(database, c.req.param('id') ?? '')
-  const [share, invitations] = await Promise.all([shareOf(database, id), listInvitations(database, id)])
+  const [share, invitations] = await Promise.all([shareOf(database, id), invitationsOf(database, id)])
   const view = {
     id,
     title: escapeInvisible(title),

@@ -7,7 +7,7 @@ import { elapsed } from './elapsed.ts'
 
 export type Runner = typeof runners.$inferSelect
 
-/** A runner that has not called for so long is offline, and what it ran is lost. `register` tells it as `lease_s`. */
+/** A runner that has not called for so long is offline, and what it ran is lost. `register_runner` tells it as `lease_s`. */
 export const LEASE_S = 60 as const
 
 /** A condition on a row of runners `r`: it is online. */

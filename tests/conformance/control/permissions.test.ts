@@ -1,6 +1,6 @@
 // What agents ask permission for, and the people who answer.
 import { expect, test } from 'bun:test'
-import { ask } from '../../../src/control/runner/ask.ts'
+import { askPermission } from '../../../src/control/runner/ask-permission.ts'
 import { leaseJob } from '../../../src/control/runner/lease.ts'
 import { callLine } from '../../../src/core/events/tool-call.ts'
 import { permissionView } from '../../../src/pages/agents/permission-view.ts'
@@ -282,7 +282,7 @@ onOneEngine(
       const { services } = parley()
       const call = { signal: () => services.stopping }
       const asked = { runner_id: 'r', task_id: crypto.randomUUID(), request_id: 'r1', ...WRITE, timeout: 0 }
-      const answer = ask.afterwards!({ services, call } as never, { waiting: true }, asked)
+      const answer = askPermission.afterwards!({ services, call } as never, { waiting: true }, asked)
       await expect(answer).rejects.toMatchObject({ code: 'not_found' })
     })
 

@@ -24,7 +24,7 @@ const event = z.strictObject({
 /** 1 to 200 events of a task that this runner works on, in the order in which its CLI printed them; also in a session that was closed
  *  meanwhile. A `key` that is there already adds nothing. Texts are cleaned as those of an imported transcript are. 409 for a task that is no
  *  longer this runner's: its CLI is to be ended. */
-export const takeEvents = op({
+export const addTaskEvents = op({
   ...RUNNER,
   name: 'add_task_events',
   summary: "A runner tells what its agent's program printed.",

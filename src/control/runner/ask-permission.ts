@@ -21,7 +21,7 @@ const TEXT_CHARACTERS = 2_000
 
 /** Holds up to 30 s for a person's answer; `waiting: true` when there is none by then: ask again with the same `request_id`. Denied when
  *  nobody answers within PERMISSION_WAIT (lease.ts). */
-export const ask = op({
+export const askPermission = op({
   ...RUNNER,
   name: 'ask_permission',
   summary: 'A runner asks a person whether its agent may use a tool.',

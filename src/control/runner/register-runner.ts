@@ -28,7 +28,7 @@ const nameSubject = (name: string): Subject => ({
 
 /** The same name with the same key takes the former runner's place: its worktrees keep their ids, and what it ran is lost. 409 for a name that
  *  is online under another key that is good, and for a key that belongs to a runner of another name. */
-export const register = op({
+export const registerRunner = op({
   ...RUNNER,
   name: 'register_runner',
   summary: 'A runner says that it is there: its agents and worktrees.',

@@ -28,7 +28,7 @@ import { digestOf } from '../genealogy/digest.ts'
 import { op, runnerRoute } from '../schemas.ts'
 import { giveUpTask } from '../tasks/give-up-task.ts'
 import { runnerTopic } from '../topics.ts'
-import { FINISH_TAKES } from './finish.ts'
+import { FINISH_TAKES } from './finish-task.ts'
 import { refuseReplaced, RUNNER, runnerId, keyIdOf, stillRunner } from './schemas.ts'
 
 const LONGEST_S = 30
@@ -72,7 +72,7 @@ type Answer = { tasks: z.infer<typeof handed>[]; orders: z.infer<typeof order>[]
 /** Holds up to 30 s until there is a task or an order. What was handed out comes again until the runner names it in `running` or writes for
  *  it: an answer that is lost loses no task. Only tasks of its own worktrees, at most `parallel` at once, the oldest prompt first, one of each
  *  session. */
-export const take = op({
+export const takeTasks = op({
   ...RUNNER,
   name: 'take_tasks',
   summary: 'A runner waits for tasks and orders.',

@@ -16,7 +16,7 @@ const NOT_MADE = {
 }
 
 /** Fails the agent of a session that has waited for its worktree for too long. For this server itself: no door leads here. */
-export const failWaiting = internalOp({
+export const failWaitingSession = internalOp({
   name: 'fail_waiting_session',
   summary: 'Fails a session whose worktree nobody makes.',
   callers: [anyone],

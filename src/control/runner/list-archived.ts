@@ -9,7 +9,7 @@ const MOST_SESSIONS = 200
 /** Of these sessions, those that are archived or no longer there, but for one in whose worktree a session works that is not. `paths`: the
  *  worktree that was made for each, in the same order; an order that was given up has left a worktree of which only its runner knows whose it
  *  was. Needs no registration, which would end a runner that is at work. */
-export const archivedSessions = op({
+export const listArchived = op({
   ...RUNNER,
   name: 'list_archived',
   summary: 'A runner asks which sessions are archived, before it removes their worktrees.',

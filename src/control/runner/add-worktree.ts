@@ -11,9 +11,9 @@ import { failAgent } from '../sessions/fail-agent.ts'
 import { runnerTopic } from '../topics.ts'
 import { gitState, RUNNER, runnerId, stillRunner, worktreePath } from './schemas.ts'
 
-/** Answers an order of `take`. 409 when the session does not wait for this runner's worktree (any more). With `error` the session's agent
+/** Answers an order of `take_tasks`. 409 when the session does not wait for this runner's worktree (any more). With `error` the session's agent
  *  fails, and so does what is queued for it. */
-export const madeWorktree = op({
+export const addWorktree = op({
   ...RUNNER,
   name: 'add_worktree',
   summary: 'A runner has made a worktree that was wanted, or could not.',
