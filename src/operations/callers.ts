@@ -101,7 +101,8 @@ export const authorOf = (caller: Caller): Author => {
   throw new Error(`a caller of the kind ${caller.kind} is named nowhere`)
 }
 
-/** The team of the session whose credential this team_id is, also one that has left: for reads that are no operations. */
+/** The team of the session whose credential this team_id is, also one that has left: for whoever asks where no operation has
+ *  found out its caller. */
 export const memberBy = async (services: Services, sessionId: string, teamId = ''): Promise<Member | undefined> => {
   const token = parseToken(teamId)
   return token && services.memberOf(sessionId, token)

@@ -1,5 +1,5 @@
-// Who may do what with records and boards, by role. The refusals, the guide for agents and the test of every cell are made from this table;
-// what else an item's holder, planner and state decide stands in board/moves.ts and board/edits.ts.
+// Who may do what with records and boards, by role; whoever may call an operation that reads, reads. The refusals and the tests of every cell
+// are made from this table; what else an item's holder, planner and state decide stands in board/moves.ts and board/edits.ts.
 import { refuse } from '../core/errors.ts'
 import type { Caller } from '../operations/callers.ts'
 
@@ -7,17 +7,15 @@ import type { Caller } from '../operations/callers.ts'
 export const ROLES = ['reader', 'team', 'convener', 'full key', 'person'] as const
 export type Role = (typeof ROLES)[number]
 
-/** yes; own: what it made itself; session: of its own session, and of others where pages are open; no: 403. */
-type May = 'yes' | 'own' | 'session' | 'no'
+/** yes; own: what it made itself; no: 403. */
+type May = 'yes' | 'own' | 'no'
 
 /** Acts by roles, in the order of ROLES. */
 export const MAY = {
-  read: ['yes', 'session', 'session', 'yes', 'yes'],
   'propose an action item': ['no', 'yes', 'yes', 'yes', 'yes'],
   'propose a decision': ['no', 'no', 'yes', 'yes', 'yes'],
   cancel: ['no', 'own', 'own', 'own', 'yes'],
   decide: ['no', 'no', 'no', 'no', 'yes'],
-  'read the board': ['yes', 'yes', 'yes', 'yes', 'yes'],
   'plan work': ['no', 'yes', 'yes', 'yes', 'yes'],
   'claim work': ['no', 'yes', 'yes', 'no', 'no'],
   'take work back': ['no', 'no', 'yes', 'yes', 'yes'],
@@ -28,12 +26,10 @@ export const mayDo = (role: Role, act: Act): May => MAY[act][ROLES.indexOf(role)
 
 /** What to do instead, by act. */
 export const INSTEAD: Record<Act, string> = {
-  read: 'Ask in the session that it is about.',
   'propose an action item': 'Only teams of the session, keys of the scope full and people propose.',
   'propose a decision': 'Only the convener proposes decisions for the teams: tell it in the feed what to propose.',
   cancel: 'Only whoever proposed it, or a person, cancels it.',
   decide: 'A person decides, signed in, on the page or over REST: you are told what came of it.',
-  'read the board': 'Ask in the session that it is about.',
   'plan work': 'Only teams of the session, keys of the scope full and people plan work.',
   'claim work': 'Only teams claim work: join the session as one. People and keys of the scope full finish it by update_work.',
   'take work back': 'Only its holder, the convener, a key of the scope full or a person hands it back or finishes it: ask in the feed.',
