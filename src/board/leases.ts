@@ -59,30 +59,20 @@ export const lapsedJob = (services: Services): Job => {
 
 /** Renews the claims of teams that called, once a second and where that is due: a team that calls is at work. */
 export const renewalJob = (services: Services): Job => {
-  const { database, config } = services
-  const waiting = calledTeams(services)
-  services.onTeamCall.add((team) => waiting.add(team)) // no wait, which counts by presence, and no peek, which is no work
+  const { database, config, calledTeams } = services // not those that wait, which counts by presence, or peek, which is no work
   return {
     name: 'claim-renewals',
     everyMs: RENEWED_EVERY_MS,
     async run() {
-      if (waiting.size === 0) return
-      const called = [...waiting]
-      waiting.clear()
+      if (calledTeams.size === 0) return
+      const teams = [...calledTeams]
+      calledTeams.clear()
       try {
-        await renewClaims(database, plainArray(called), config.CLAIM_LEASE)
+        await renewClaims(database, plainArray(teams), config.CLAIM_LEASE)
       } catch (error) {
-        for (const team of called) waiting.add(team)
+        for (const team of teams) calledTeams.add(team)
         throw error
       }
     },
   }
-}
-
-const called = new WeakMap<Services, Set<string>>()
-
-/** The teams that called at this server since their claims were last renewed. */
-export const calledTeams = (services: Services): Set<string> => {
-  if (!called.has(services)) called.set(services, new Set())
-  return called.get(services)!
 }

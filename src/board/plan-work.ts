@@ -103,7 +103,7 @@ const refuseUnclaimable = (context: Context, board: Board, added: readonly NewIt
   const ours = new Set(added.map(({ id }) => id))
   const blocked_by = added.flatMap((one) => [
     ...blockersOf(board, { dependsOn: one.depends_on }).map(idAndTitle),
-    ...added.filter(({ id }) => ours.has(id) && one.depends_on.includes(id)).map(idAndTitle),
+    ...added.filter(({ id }) => one.depends_on.includes(id)).map(idAndTitle),
   ])
   if (blocked_by.length > 0)
     refuse(

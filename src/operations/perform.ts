@@ -85,7 +85,7 @@ const attempt = async (operation: AnyOp, services: Services, given: Call, sent: 
   try {
     const caller: Caller = (await kind.resolve(credential, { operation, services, call, input })) ?? notAuthenticated(operation)
     // Of what can be held, a wait is told by presence, and a peek, held or not, is a hook's or a watcher's: no sign that an agent is at work.
-    if (caller.kind === 'team' && !operation.held) for (const listener of services.onTeamCall) listener(caller.member.teamId)
+    if (caller.kind === 'team' && !operation.held) services.calledTeams.add(caller.member.teamId)
     if (call.refuseTokenless && !isInvited(caller) && !(await operation.letsIn?.(services, call, input))) call.refuseTokenless()
     const subject = operation.effect === 'read' ? undefined : operation.subject?.(input, caller)
     const idempotency = idempotencyKeyOf(operation, subject, caller, carried.idempotency_key ?? call.idempotencyKey?.(), input)

@@ -153,8 +153,8 @@ export const createServices = async (database: Database, config: Config, log: Lo
     base,
     /** Whether this instance's own notifications come back to it (log/notifier.ts). */
     hearsItself: () => notifier?.hearsItself ?? true,
-    /** Each is called with the id of a team that calls anything but a wait or a peek. */
-    onTeamCall: new Set<(teamId: string) => void>(),
+    /** The teams that called anything but a wait or a peek since their claims were last renewed (board/leases.ts). */
+    calledTeams: new Set<string>(),
     waits: { held: 0 },
     peeks: { held: 0 },
     streams: { open: 0 },

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
-import { pathsOverlap } from '../../src/core/text/path-overlap.ts'
+import { pathsOverlap } from '../support/paths-overlap.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 const AGENT = join(import.meta.dir, '../support/board-agent.ts')

@@ -2,17 +2,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { overlapping, overlappingOnes, stepsForAll } from '../../src/core/text/overlapping-paths.ts'
-import {
-  namesMeet,
-  pathCovers,
-  pathProblem,
-  pathsOverlap,
-  patternOf,
-  patternsOverlap,
-  plainPath,
-} from '../../src/core/text/path-overlap.ts'
+import { namesMeet, pathCovers, pathProblem, patternOf, patternsOverlap, plainPath } from '../../src/core/text/path-overlap.ts'
 import { cpuMs } from '../support/cpu.ts'
 import { DRAWN, FULL } from '../support/full.ts'
+import { pathsOverlap } from '../support/paths-overlap.ts'
 
 // Folders, and files by their extension; every name may stand anywhere, files at the end alone.
 const FOLDERS = ['a', 'b', 'ab']

@@ -1,5 +1,4 @@
 // Teams that share out work.
-import { calledTeams } from '../../src/board/leases.ts'
 import { done, type Call, type Seat, type Served, room, seat } from './parley.ts'
 
 /** Alex's Team, who convenes, Bea's Team and Cleo's Team. */
@@ -37,7 +36,7 @@ export const workEvents = async ({ database }: Served, sessionId: string): Promi
 
 /** The team was last seen so many seconds ago, and its claims were last renewed then. */
 export const silentFor = async ({ database, services }: Served, sessionId: string, { handle }: Seat, seconds: number): Promise<void> => {
-  calledTeams(services).delete(handle)
+  services.calledTeams.delete(handle)
   services.presence.drain()
   const ago = (than = 0) => `statement_timestamp() - ${seconds - than} * interval '1 second'`
   const where = 'session_id = $1 and'

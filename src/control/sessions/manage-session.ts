@@ -4,7 +4,7 @@ import { authorOf, key, person } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
 import { refuse } from '../../core/errors.ts'
 import { ACTORS } from '../../core/key-scopes.ts'
-import { agentOf, noOrder, setAgent, setAgentState } from '../../stores/control/agents.ts'
+import { agentOf, setAgent } from '../../stores/control/agents.ts'
 import { openTasks } from '../../stores/control/tasks.ts'
 import { keysOfSession, revokeKeys } from '../../stores/keys.ts'
 import { appendUntold } from '../../rooms/work/released-work.ts'
@@ -16,6 +16,7 @@ import { endByReply } from '../tasks/end-by-reply.ts'
 import { endTask } from '../tasks/end-task.ts'
 import { interruptRunning } from '../tasks/interrupt-session.ts'
 import { wakeRunnerOf } from '../topics.ts'
+import { failAgent } from './fail-agent.ts'
 import { sessionAnswer, sessionRow } from './session-answer.ts'
 
 /** `stop` interrupts and holds what is queued until `start`. `delete` archives: the running task is interrupted, queued ones end as
@@ -85,7 +86,7 @@ const archive = async (context: Context, session: Session) => {
     if (task.status === 'queued') await endTask(context, session, task, { status: 'interrupted' })
     else if (task.runnerId === null && !(await endByReply(context, session, task)))
       await endTask(context, session, task, { status: 'interrupted' })
-  if (session.agentStatus === 'creating') await giveUpWorktree(context, session)
+  if (session.agentStatus === 'creating') await failAgent(context, session, NOT_MADE)
   const keys = await keysOfSession(queries, session.id)
   await revokeKeys(queries, keys)
   for (const id of keys) context.moved(keyTopic(id))
@@ -93,11 +94,6 @@ const archive = async (context: Context, session: Session) => {
   await setArchived(queries, session.id, true)
 }
 
-const giveUpWorktree = async ({ queries, note }: Context, { id }: Session) => {
-  const error = { code: 'agent_failed', message: 'The session was archived before its worktree was made.' }
-  await note(id, { event: 'agent_failed', code: error.code, text: error.message }, { evenClosed: true })
-  await setAgent(queries, id, { ...noOrder, error })
-  await setAgentState(queries, id, { agentStatus: 'failed' })
-}
+const NOT_MADE = { code: 'agent_failed', message: 'The session was archived before its worktree was made.' }
 
 const ACTIONS = { start, stop, delete: archive }

@@ -30,16 +30,14 @@ export const plainPath = (path: string): string =>
     .replace(/^(\.\/)+/, '')
     .replace(/\/+$/, '')
 
-/** Whether one file could lie under both. Decided exactly, but for what no text tells: a name that ends like a file's (`a.ts`) is a folder only
- *  where the other path says so, any other name may be one; and names are compared without case, since some disks know none. */
-export const pathsOverlap = (one: string, other: string): boolean => patternsOverlap(patternOf(one), patternOf(other), { left: Infinity })
-
 /** How many steps of comparing are left; below nothing once they have run out. */
 export interface Steps {
   left: number
 }
 
-/** The same of paths that are compared many times. Where the steps run out before it is told, they overlap. */
+/** Whether one file could lie under both paths. Decided exactly, but for what no text tells: a name that ends like a file's (`a.ts`) is a
+ *  folder only where the other path says so, any other name may be one; and names are compared without case, since some disks know none.
+ *  Where the steps run out before it is told, they overlap. */
 export const patternsOverlap = ({ names: a, isFile: aIsFile }: Pattern, { names: b, isFile: bIsFile }: Pattern, steps: Steps): boolean => {
   const known = new Uint8Array((a.length + 1) * (b.length + 1)) // 0: not known yet
   const meets = (i: number, j: number): boolean => {

@@ -1,6 +1,6 @@
 // How long a claim holds: as long as its team is at work, and to the same moment for every reader. And how long what a team owns is left to it.
 import { describe, expect, test } from 'bun:test'
-import { calledTeams, lapsedJob } from '../../../src/board/leases.ts'
+import { lapsedJob } from '../../../src/board/leases.ts'
 import { board } from '../../../src/board/toolset.ts'
 import { claim, itemOf, plan, silentFor, threeTeams, update, workEvents } from '../../support/board-scene.ts'
 import { personAt } from '../../support/records-scene.ts'
@@ -96,7 +96,7 @@ onOneEngine(
       await done(bea('wait_for_messages', { timeout: 0 }))
       await soon('presence is written', () => parley().services.presence.of(bea.handle) === undefined)
       await done(bea('get_session'))
-      await soon('claims are renewed', () => calledTeams(parley().services).size === 0)
+      await soon('claims are renewed', () => parley().services.calledTeams.size === 0)
       expect(await itemOf(alex, item)).toMatchObject({ status: 'open', claimed_by: null })
       expect(await claim(bea, item)).toMatchObject({ status: 'claimed' })
     })

@@ -2,7 +2,7 @@
 // falls silent for as long as it takes to lose what it had claimed; others lose it because no instance answered them in time.
 import { expect } from 'bun:test'
 import type postgres from 'postgres'
-import { pathsOverlap } from '../../../src/core/text/path-overlap.ts'
+import { pathsOverlap } from '../../support/paths-overlap.ts'
 import { until } from '../rooms.ts'
 import { good } from './ask.ts'
 import { PACE_MS, type Part, type Scene } from './scene.ts'
