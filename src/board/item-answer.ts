@@ -1,5 +1,6 @@
 // Items as every door shows them: whole, or as rows of a list, whose texts are cut.
 import type { Context } from '../operations/context.ts'
+import { claimantOf } from '../records/record-answer.ts'
 import { isReady, type Board } from '../stores/records/board.ts'
 import { itemsById, type BoardRow, type Item } from '../stores/records/items.ts'
 import { rememberPersons } from '../stores/records/persons.ts'
@@ -66,10 +67,6 @@ const answerOf = (board: Board, row: BoardRow, stored: Item, resultOf: (id: stri
   created_at: stored.createdAt,
   updated_at: stored.updatedAt,
 })
-
-/** Who holds it, or has done it. */
-export const claimantOf = ({ claimedTeamId, claimedTeamName }: BoardRow) =>
-  claimedTeamId === null ? null : { team_id: claimedTeamId, team_name: claimedTeamName ?? '' }
 
 const cut = (answer: ItemAnswer): ItemAnswer => {
   const [description, note, result] = [answer.description, answer.note, answer.result].map(firstOf)

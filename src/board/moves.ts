@@ -2,9 +2,9 @@
 import { refuse } from '../core/errors.ts'
 import type { Context } from '../operations/context.ts'
 import { handleOf } from '../records/callers.ts'
+import { claimantOf } from '../records/record-answer.ts'
 import { mayDo, refuseUnless, type Role } from '../records/who-may.ts'
 import { UNCLAIMED, type BoardRow, type Item } from '../stores/records/items.ts'
-import { claimantOf } from './item-answer.ts'
 
 /** What the caller is to an item. */
 export interface Standing {

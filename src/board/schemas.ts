@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { ITEM_KINDS, ITEM_STATUSES } from '../../db/records-schema.ts'
 import { pathProblem, plainPath } from '../core/text/path-overlap.ts'
-import { person, priority, text, time, title } from '../records/schemas.ts'
+import { claimant, person, priority, text, time, title } from '../records/schemas.ts'
 
 export const MOST_ITEMS = 500 // of a session: each call reads its board whole
 
@@ -39,7 +39,7 @@ export const item = z.object({
   paths: z.array(z.string()),
   owner: person.nullable(),
   planned_by: person,
-  claimed_by: z.object({ team_id: z.uuid(), team_name: z.string() }).nullable(),
+  claimed_by: claimant.nullable(),
   claim_expires_at: time.nullable(),
   note: z.string().nullable(),
   result: z.string().nullable(),
@@ -48,5 +48,3 @@ export const item = z.object({
   truncated: z.literal(true).optional(),
 })
 export type ItemAnswer = z.infer<typeof item>
-
-export const counts = z.object({ open: z.int(), ready: z.int(), claimed: z.int(), done: z.int(), dropped: z.int() })

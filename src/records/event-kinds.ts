@@ -1,7 +1,7 @@
 // The system events that records write into feeds.
 import { cutText } from '../core/budget.ts'
 import type { EventKind, SystemEvent } from '../core/events/event-kinds.ts'
-import { whatCanBegin } from '../rooms/work/titles.ts'
+import { quoted, whatCanBegin } from '../rooms/work/titles.ts'
 import { valueIn } from '../core/lookup.ts'
 
 const ABOUT = { proposal_id: 'which', proposal_type: '`action` or `decision`', title: 'its title' }
@@ -10,7 +10,6 @@ const TO = { to: "the proposer's handle" }
 
 const WHAT: Record<string, string> = { action: 'an action item', decision: 'a decision' }
 const what = ({ proposal_type }: SystemEvent) => valueIn(WHAT, String(proposal_type)) ?? 'something'
-const quoted = ({ title }: SystemEvent) => `“${String(title)}”`
 // Cuts the feedback: the proposal's card has all of it.
 const withFeedback = (words: string, { feedback }: SystemEvent) =>
   typeof feedback === 'string' && feedback !== '' ? `${words}: ${cutText(feedback, FEEDBACK_SHOWN)}` : words
@@ -26,7 +25,7 @@ export const eventKinds: readonly EventKind[] = [
     summary: 'a person is asked to decide',
     icon: 'message',
     highlighted: true,
-    words: (event) => `proposed ${what(event)}: ${quoted(event)}`,
+    words: (event) => `proposed ${what(event)}: ${quoted(event.title)}`,
     link,
   },
   {
@@ -43,7 +42,10 @@ export const eventKinds: readonly EventKind[] = [
     icon: 'flag',
     highlighted: true,
     words: (event) =>
-      withFeedback(`approved ${quoted(event)}${Array.isArray(event.edited) && event.edited.length > 0 ? ' with changes' : ''}`, event),
+      withFeedback(
+        `approved ${quoted(event.title)}${Array.isArray(event.edited) && event.edited.length > 0 ? ' with changes' : ''}`,
+        event,
+      ),
     link,
   },
   {
@@ -52,7 +54,7 @@ export const eventKinds: readonly EventKind[] = [
     summary: 'a person said no: propose something better with `replaces`, or leave it',
     icon: 'dot',
     highlighted: true,
-    words: (event) => withFeedback(`rejected ${quoted(event)}`, event),
+    words: (event) => withFeedback(`rejected ${quoted(event.title)}`, event),
     link,
   },
   {
@@ -60,7 +62,7 @@ export const eventKinds: readonly EventKind[] = [
     fields: { ...ABOUT, by: 'the name of who proposed it', expires_at: 'since when', ...TO },
     summary: 'nobody decided in time, which is no refusal: propose it again if it still matters',
     icon: 'history',
-    words: (event) => `had no answer in time, ${quoted(event)} is expired`,
+    words: (event) => `had no answer in time, ${quoted(event.title)} is expired`,
     link,
   },
   {
@@ -68,7 +70,7 @@ export const eventKinds: readonly EventKind[] = [
     fields: { ...ABOUT, ...BY, ...TO },
     summary: 'taken back before it was decided',
     icon: 'dot',
-    words: (event) => `cancelled the proposal ${quoted(event)}`,
+    words: (event) => `cancelled the proposal ${quoted(event.title)}`,
     link,
   },
   {
@@ -76,7 +78,7 @@ export const eventKinds: readonly EventKind[] = [
     fields: { ...ABOUT, ...BY, expires_at: 'until when a person can decide', ...TO },
     summary: 'an expired proposal waits for a person again',
     icon: 'reopen',
-    words: (event) => `brought back the proposal ${quoted(event)}`,
+    words: (event) => `brought back the proposal ${quoted(event.title)}`,
     link,
   },
   {
@@ -92,7 +94,7 @@ export const eventKinds: readonly EventKind[] = [
     summary: 'an approved decision or action item holds no more',
     icon: 'reopen',
     highlighted: true,
-    words: (event) => `withdrew ${quoted(event)}${whatCanBegin(event.ready)}`,
+    words: (event) => `withdrew ${quoted(event.title)}${whatCanBegin(event.ready)}`,
     link,
   },
 ]

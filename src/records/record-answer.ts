@@ -5,7 +5,7 @@ import type { ActionItem } from '../stores/records/action-items.ts'
 import type { Decision } from '../stores/records/decisions.ts'
 import type { ListedProposal } from '../stores/records/proposal-list.ts'
 import { personInOrder, sourceInOrder } from './in-order.ts'
-import { meeting, person, priority, provenance, time } from './schemas.ts'
+import { claimant, meeting, person, priority, provenance, time } from './schemas.ts'
 
 export const actionItemRow = z.object({
   item_id: z.uuid(),
@@ -16,7 +16,7 @@ export const actionItemRow = z.object({
   owner: person.nullable(),
   due_date: time.nullable(),
   meeting,
-  claimed_by: z.object({ team_id: z.uuid(), team_name: z.string() }).nullable(),
+  claimed_by: claimant.nullable(),
   result: z.string().nullable(),
   ...provenance,
 })
@@ -43,6 +43,10 @@ const provenanceOf = ({ proposal }: ListedProposal) => ({
   source: sourceInOrder(proposal.source),
 })
 
+/** Who holds it, or has done it. */
+export const claimantOf = ({ claimedTeamId, claimedTeamName }: Pick<ActionItem, 'claimedTeamId' | 'claimedTeamName'>) =>
+  claimedTeamId === null ? null : { team_id: claimedTeamId, team_name: claimedTeamName ?? '' }
+
 /** `row`: the item, with a claim whose lease is over read as open. */
 export const actionItemOf = (row: ActionItem, listed: ListedProposal): z.output<typeof actionItemRow> => ({
   item_id: row.id,
@@ -53,7 +57,7 @@ export const actionItemOf = (row: ActionItem, listed: ListedProposal): z.output<
   owner: personInOrder(row.owner),
   due_date: row.dueDate,
   meeting: listed.meeting,
-  claimed_by: row.claimedTeamId === null ? null : { team_id: row.claimedTeamId, team_name: row.claimedTeamName ?? '' },
+  claimed_by: claimantOf(row),
   result: row.result,
   ...provenanceOf(listed),
 })

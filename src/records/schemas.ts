@@ -57,6 +57,8 @@ export const person = z.object({
   kind: z.enum(PERSON_KINDS).nullable(),
   verified: z.boolean(),
 })
+/** The team that holds an item of the board, or has done it. */
+export const claimant = z.object({ team_id: z.uuid(), team_name: z.string() })
 export const meeting = z.object({ meeting_id: z.uuid(), title: z.string(), date: time })
 export const source = z.object({
   quote: z.string().nullable(),

@@ -14,13 +14,13 @@ import {
   type CatchUpSection,
 } from './catch-up-sections.ts'
 import { forkedFrom } from './forked-from.ts'
-import { characterLimit, event, op, outlineRow, sessionId, time, version } from './schemas.ts'
+import { characterLimit, counts, event, op, outlineRow, sessionId, time, version } from './schemas.ts'
 import { seenCursorOf } from './status.ts'
 import { workSection } from './work/work-section.ts'
 import { team } from './team-caller.ts'
 
 const DEFAULT_CHARS = 8_000
-const LEAST_CHARS = 2_000 // fewer leave no room for rows
+const LEAST_OF_CATCH_UP = 2_000 // fewer leave no room for rows
 const TITLE_SHARE = 1 / 10
 const DESCRIPTION_SHARE = 1 / 3 // it says the goal
 
@@ -53,7 +53,7 @@ const answer = z.looseObject({
   work: z.object({
     mine: z.array(z.looseObject({ item_id: z.uuid(), title: z.string(), status: z.string() })),
     ready: z.array(z.looseObject({ item_id: z.uuid(), title: z.string(), priority: z.string() })),
-    counts: z.object({ open: z.int(), ready: z.int(), claimed: z.int(), done: z.int(), dropped: z.int() }),
+    counts,
   }),
   proposals: z.array(z.looseObject({ id: z.uuid(), type: z.string(), title: z.string(), status: z.string() })),
   doc: z.object({
@@ -79,7 +79,7 @@ export const catchUp = op({
   searchHint: 'go on after a context compaction',
   input: z.strictObject({
     session_id: sessionId,
-    max_chars: characterLimit(LEAST_CHARS)
+    max_chars: characterLimit(LEAST_OF_CATCH_UP)
       .default(DEFAULT_CHARS)
       .describe('Longest answer you want, in characters; `omitted` counts the rest.'),
   }),

@@ -113,5 +113,8 @@ export const holder = participant.extend({
   holds: z.array(z.object({ item_id: z.uuid(), title: z.string(), since: time })),
 })
 
+/** How many items a board has in each state. */
+export const counts = z.object({ open: z.int(), ready: z.int(), claimed: z.int(), done: z.int(), dropped: z.int() })
+
 /** A section of the document. `chars` counts its subsections too, `change` is about its own text alone. */
 export const outlineRow = z.object({ section: z.string(), level: z.int(), chars: z.int(), change: z.enum(['added', 'changed']).optional() })

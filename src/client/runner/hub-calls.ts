@@ -67,6 +67,9 @@ export class Refused extends Error {
 }
 
 const WITHIN_MS = 30_000
+/** Of calls that the hub holds: two a minute while there is nothing to do. */
+export const HELD_S = 30
+export const HELD_WITHIN_MS = 45_000
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 4_000
 

@@ -4,12 +4,10 @@ import { pause } from '../../core/runtime/pause.ts'
 import { shortId } from '../../transcripts/json.ts'
 import type { TraceEvent } from '../../transcripts/trace-event.ts'
 import type { Listener } from './drivers/driver.ts'
-import { Refused, type HubCalls } from './hub-calls.ts'
+import { HELD_S, HELD_WITHIN_MS, Refused, type HubCalls } from './hub-calls.ts'
 import { small, type Outbox, type WireEvent } from './outbox.ts'
 import type { Redact } from './secrets.ts'
 
-const HELD_S = 30
-const HELD_WITHIN_MS = 45_000
 const BETWEEN_MS = 100
 const LARGEST_QUESTION = 64 * 1024 // bytes of a question's input: the hub cuts what its card does not show (control/runner/ask-permission.ts)
 const LONGEST_TEXT = 10_000 // characters of a question; its card shows 2,000
@@ -31,7 +29,7 @@ export const listenerFor = ({ hub, of, outbox, redact, refused, signal }: Tellin
     if (REPORTED.includes(event.type)) outbox.add(redact(wireEvent(key, event)))
   },
   async ask({ tool, text, input }) {
-    const named = { tool_name: tool.slice(0, LONGEST_NAME) || 'a tool', text: text.slice(0, LONGEST_TEXT) }
+    const named = { tool_name: tool.slice(0, LONGEST_TOOL_NAME) || 'a tool', text: text.slice(0, LONGEST_TEXT) }
     const question = redact({ request_id: randomUUID(), ...named, input: small(input ?? {}, LARGEST_QUESTION) })
     try {
       await outbox.drained() // what led to the question stands before it
@@ -49,13 +47,13 @@ export const listenerFor = ({ hub, of, outbox, redact, refused, signal }: Tellin
 })
 
 const LONGEST_TIME = 40 // characters, as the hub takes it
-const LONGEST_NAME = 1_000
+const LONGEST_TOOL_NAME = 1_000 // and of a model's
 
 const wireEvent = (key: string, { type, content, at, toolName, model }: TraceEvent): WireEvent => ({
   key: shortId(key),
   type,
   content,
   ...(typeof at === 'string' && at.length <= LONGEST_TIME && { at }),
-  ...(toolName !== undefined && { tool_name: toolName.slice(0, LONGEST_NAME) }),
-  ...(model !== undefined && { model: model.slice(0, LONGEST_NAME) }),
+  ...(toolName !== undefined && { tool_name: toolName.slice(0, LONGEST_TOOL_NAME) }),
+  ...(model !== undefined && { model: model.slice(0, LONGEST_TOOL_NAME) }),
 })

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { baseOfLink } from '../../core/address.ts'
-import { nameIsPlain } from '../../core/text/text.ts'
+import { LONGEST_NAME, nameIsPlain } from '../../core/text/text.ts'
 import { isObject } from '../../transcripts/json.ts'
 import { reasonOf } from '../folder.ts'
 import { isUnguarded, refusedAsUnguarded } from '../hub.ts'
@@ -68,7 +68,6 @@ export interface RunnerOptions {
 }
 
 const MOST_PARALLEL = 64
-const LONGEST_NAME = 100 // the hub registers no longer one (control/runner/register-runner.ts)
 
 /** Throws BadCall or Stop, with a sentence. `help` is answered by undefined. */
 export const runnerOptions = (words: string[], machine: Machine, builtIn: readonly string[]): RunnerOptions | undefined => {

@@ -2,12 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Stop } from '../machine.ts'
 import { stateOf, type Repository } from './git.ts'
-import { Refused, type Order, type Registering, type Taken } from './hub-calls.ts'
+import { HELD_S, HELD_WITHIN_MS, Refused, type Order, type Registering, type Taken } from './hub-calls.ts'
 import { isShutOut, startTask, type RunnerParts, type Task } from './task.ts'
 import { keepMade, madeOnes, makeWorktree } from './worktrees.ts'
 
-const HELD_S = 30 // two requests a minute while there is nothing to do
-const HELD_WITHIN_MS = 45_000
 // An order is repeated until it is carried out, which takes up to two seconds.
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 1_000

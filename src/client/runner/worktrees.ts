@@ -35,7 +35,7 @@ export interface Made {
 }
 
 const MADE_IN = '.parley-worktrees'
-const LONGEST_NAME = 100 // a folder's name has at most 255 bytes on most disks, and there is more in it than the branch
+const LONGEST_PART = 100 // a folder's name has at most 255 bytes on most disks, and there is more in it than the branch
 
 const fileOf = (home: string): string => join(parleyFolder(home), RUNNER, 'worktrees.json')
 
@@ -161,7 +161,7 @@ export const makeWorktree = async (git: Git, repositories: Repository[], made: M
   const ofThatName = repositories.filter(({ name }) => name === order.repo_full_name)
   const repository = ofThatName.find(({ path }) => path === order.repo_path) ?? ofThatName[0]
   if (!repository)
-    throw new GitFailed(`This runner has no repository ${JSON.stringify(String(order.repo_full_name).slice(0, LONGEST_NAME))}.`)
+    throw new GitFailed(`This runner has no repository ${JSON.stringify(String(order.repo_full_name).slice(0, LONGEST_PART))}.`)
   const { home } = repository
   await checkBranch(git, home, order.branch)
   const path = pathFor(home, order)
@@ -195,7 +195,7 @@ const pathFor = (home: string, { session_id, branch }: WorktreeOrder): string =>
   const folder = join(dirname(home), MADE_IN)
   mkdirSync(folder, { recursive: true })
   if (!lstatSync(folder).isDirectory()) throw new GitFailed(`${folder} is a link; worktrees are made in a folder of that name alone.`)
-  const plain = (text: string) => text.replace(/[^A-Za-z0-9]+/g, '-').slice(0, LONGEST_NAME)
+  const plain = (text: string) => text.replace(/[^A-Za-z0-9]+/g, '-').slice(0, LONGEST_PART)
   return join(realpathSync(folder), `${basename(home)}-${plain(branch)}-${plain(session_id).replaceAll('-', '').slice(0, 8)}`)
 }
 

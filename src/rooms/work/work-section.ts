@@ -1,5 +1,5 @@
 // The section of catch_up on the board.
-import { fitting } from '../../core/budget.ts'
+import { fitting, jsonLength } from '../../core/budget.ts'
 import { teamOf, type Context } from '../../operations/context.ts'
 import { countsOf, readyOf, unfinishedIn } from '../../stores/records/board.ts'
 import type { BoardRow } from '../../stores/records/items.ts'
@@ -19,9 +19,9 @@ export const workSection = async (context: Context): Promise<CatchUpSection> => 
   const ready = readyOf(board).filter((row) => !isMine(row))
   const within = (limit: number) => {
     const value = { mine: [] as object[], ready: [] as object[], counts: countsOf(board) }
-    const room = limit - JSON.stringify(value).length
+    const room = limit - jsonLength(value)
     value.mine = fitting(own.slice(0, MOST_LISTED).map(mineRow), room)
-    value.ready = fitting(ready.slice(0, MOST_LISTED).map(readyRow), room - JSON.stringify(value.mine).length)
+    value.ready = fitting(ready.slice(0, MOST_LISTED).map(readyRow), room - jsonLength(value.mine))
     return { value, rows: value.mine.length + value.ready.length }
   }
   return { name: 'work', share: 0.3, total: own.length + ready.length, within }

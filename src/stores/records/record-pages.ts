@@ -8,10 +8,8 @@ import { sessions } from '../../../db/schema.ts'
 import type { ActionItem } from './action-items.ts'
 import type { Decision } from './decisions.ts'
 import { ARCHIVED, type ListedProposal } from './proposal-list.ts'
-import { patternsOf } from './words.ts'
+import { INDEXED, patternsOf } from './words.ts'
 import type { ListPosition } from '../list-position.ts'
-
-const INDEXED = 4 // words, the longest: looked up in the trigram index
 
 export const RECORD_STATUSES = ['in_force', 'withdrawn', 'open', 'done', 'dropped'] as const
 export type RecordStatus = (typeof RECORD_STATUSES)[number]

@@ -3,7 +3,7 @@ import { sql, type SQL } from 'drizzle-orm'
 import { pgArray } from '../../../db/arrays.ts'
 import { patternOf } from '../like.ts'
 
-const INDEXED = 4 // words; each number of them is a statement of its own
+export const INDEXED = 4 // words, the longest, are looked up in a trigram index; each number of them is a statement of its own
 const TRIGRAM = 3 // characters: the index knows no shorter text
 
 /** The different words of a query, the longest first. */
