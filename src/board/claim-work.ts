@@ -6,7 +6,7 @@ import { CALLERS, named, RECORD_ACTORS } from '../records/callers.ts'
 import { claimantOf } from '../records/record-answer.ts'
 import { refuseUnless, roleOf } from '../records/who-may.ts'
 import { writableSession } from '../rooms/preconditions.ts'
-import { counts, op, sessionId } from '../rooms/schemas.ts'
+import { counts, givenId, op, sessionId } from '../rooms/schemas.ts'
 import { blockersOf, countsOf, isReady, readyOf, withRow, type Board } from '../stores/records/board.ts'
 import { claimItem, renewClaim, type BoardRow } from '../stores/records/items.ts'
 import { personIdOf } from '../stores/records/persons.ts'
@@ -33,7 +33,7 @@ export const claimWork = op({
   example: {},
   input: z.strictObject({
     session_id: sessionId,
-    item_id: z.string().min(1).max(300).optional(),
+    item_id: givenId().optional(),
     allow_overlap: z.boolean().default(false).describe("Although another team's paths overlap."),
   }),
   output: z.object({ item: item.nullable(), counts }),

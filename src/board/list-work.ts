@@ -5,7 +5,7 @@ import { pageFields, pageOf, readCursor } from '../operations/list-cursor.ts'
 import { CALLERS, handleOf, named, RECORD_READERS } from '../records/callers.ts'
 import { listCursor, listLimit } from '../records/schemas.ts'
 import { existingSession } from '../rooms/preconditions.ts'
-import { counts, op, sessionId } from '../rooms/schemas.ts'
+import { counts, givenId, op, sessionId } from '../rooms/schemas.ts'
 import { countsOf } from '../stores/records/board.ts'
 import type { BoardRow } from '../stores/records/items.ts'
 import { itemOn } from './locked-board.ts'
@@ -25,7 +25,7 @@ export const listWork = op({
   searchHint: 'who works on what',
   input: z.strictObject({
     session_id: sessionId,
-    item_id: z.string().min(1).max(300).optional(),
+    item_id: givenId().optional(),
     status: itemStatus.optional(),
     mine: z.boolean().default(false),
     limit: listLimit,

@@ -1,6 +1,6 @@
 // The board that a write judges by: under its session's lock, with every claim written down whose lease is over.
 import { refuse } from '../core/errors.ts'
-import { idWithin, isUuid } from '../core/ids.ts'
+import { isUuid } from '../core/ids.ts'
 import { redacted } from '../core/text/text.ts'
 import type { Context } from '../operations/context.ts'
 import { appendReleased } from '../rooms/work/released-work.ts'
@@ -23,10 +23,6 @@ export const endLapsed = async (context: Context, session: Session): Promise<voi
 }
 
 /** The item of this id on the board, or 404. */
-export const itemOn = ({ byId }: Board, given: string): BoardRow => {
-  const id = idWithin(given)
-  return (
-    (isUuid(id) ? byId.get(id) : undefined) ??
-    refuse('not_found', 'There is no such item in this session. list_work has their ids.', { item_id: redacted(given) })
-  )
-}
+export const itemOn = ({ byId }: Board, id: string): BoardRow =>
+  (isUuid(id) ? byId.get(id) : undefined) ??
+  refuse('not_found', 'There is no such item in this session. list_work has their ids.', { item_id: redacted(id) })

@@ -5,7 +5,7 @@ import { CALLERS, RECORD_ACTORS } from '../records/callers.ts'
 import { text } from '../records/schemas.ts'
 import { refuseUnless, roleOf } from '../records/who-may.ts'
 import { writableSession } from '../rooms/preconditions.ts'
-import { nameOrNobody, op, sessionId } from '../rooms/schemas.ts'
+import { givenId, nameOrNobody, op, sessionId } from '../rooms/schemas.ts'
 import { itemsById, renewClaim, setItem } from '../stores/records/items.ts'
 import { lockedBoard, itemOn } from './locked-board.ts'
 import { changesOf } from './edits.ts'
@@ -30,7 +30,7 @@ export const updateWork = op({
   example: { status: 'done', result: 'In src/lexer, with tests.' },
   input: z.strictObject({
     session_id: sessionId,
-    item_id: z.string().min(1).max(300),
+    item_id: givenId(),
     status: z.enum(['done', 'open', 'dropped']).optional(),
     note: text(0, 1_000).optional(),
     result: text(0, 2_000).optional(),

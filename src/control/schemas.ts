@@ -2,26 +2,24 @@
 import { z } from 'zod'
 import type { Context } from '../operations/context.ts'
 import { operationsOf } from '../operations/operation.ts'
-import { idWithin } from '../core/ids.ts'
 import { PERMISSION_MODES } from '../core/permission-modes.ts'
 import { isBlank, nameIsPlain, utf8Bytes } from '../core/text/text.ts'
 import { TASK_MODES, TASK_STATUSES } from '../../db/control-schema.ts'
 import { AGENT_STATUSES } from '../../db/schema.ts'
+import { givenId, KIB, time } from '../rooms/schemas.ts'
 
 const { op: served, internalOp } = operationsOf<Context>('control')
-export { internalOp }
+export { internalOp, time }
 
 /** An operation of control. What has code run on people's machines is not served where a foreign web page may call it. */
 export const op: typeof served = (operation) => served({ ...operation, needsKnownHosts: true })
-
-const KIB = 1024
 
 /** The route of a tool: POST with its arguments as JSON. */
 export const toolRoute = (name: string) => ['POST', `/control/${name}`] as const
 /** The route of a runner's call. */
 export const runnerRoute = (call: string) => ['POST', `/runner/${call}`] as const
 
-export const sessionId = z.string().min(1).max(300).overwrite(idWithin).describe('The session.')
+export const sessionId = givenId().describe('The session.')
 /** Of callers that may have a session of their own (`namedSession`). */
 export const namedSessionId = sessionId.describe('The session; `current`: the one of your own agent key.')
 export const taskId = z.string().min(1).max(64)
@@ -51,8 +49,6 @@ export const listLimit = z.int().min(1).max(200).default(20)
 export const listCursor = z.string().max(300).optional().describe("The last answer's next_cursor.")
 
 export const maxUsd = z.number().positive().max(1_000_000)
-
-export const time = z.iso.datetime()
 
 export const error = z.object({ code: z.string(), message: z.string() })
 export const usage = z.object({ input_tokens: z.int().min(0), output_tokens: z.int().min(0), cost_usd: z.number().min(0).nullable() })

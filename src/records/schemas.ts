@@ -1,12 +1,11 @@
 // What the operations of records share: inputs with their limits, and parts of answers.
 import { z } from 'zod'
 import { PERSON_KINDS, PRIORITIES, PROPOSAL_STATUSES, PROPOSAL_TYPES } from '../../db/records-schema.ts'
-import { idWithin } from '../core/ids.ts'
-import { isBlank, nameIsPlain } from '../core/text/text.ts'
+import { isBlank } from '../core/text/text.ts'
 import { IN_YEARS, inYears } from '../core/years.ts'
 import type { Context } from '../operations/context.ts'
 import { operationsOf } from '../operations/operation.ts'
-import { nameOrHandle } from '../rooms/schemas.ts'
+import { givenId, nameOrHandle, plainly, time } from '../rooms/schemas.ts'
 
 export const { op, internalOp } = operationsOf<Context>('records')
 
@@ -22,17 +21,15 @@ export const text = (min: number, max: number) =>
     .meta({ minLength: min, maxLength: max })
 
 /** What somebody is called. */
-export const personName = nameOrHandle
-  .refine((given) => isBlank(given) || nameIsPlain(given), 'must not contain control, direction or tag characters')
-  .transform((given) => given.trim())
+export const personName = plainly(nameOrHandle)
 
 export const title = text(5, 200)
   .refine((given) => !/[\r\n]/.test(given), 'must be one line')
   .transform((given) => given.trim())
 
-export const meetingId = z.string().min(1).max(300).overwrite(idWithin)
-export const recordId = z.string().min(1).max(300).overwrite(idWithin)
-export const personId = z.string().min(1).max(300).overwrite(idWithin)
+export const meetingId = givenId()
+export const recordId = givenId()
+export const personId = givenId()
 export const priority = z.enum(PRIORITIES)
 export const proposalType = z.enum(PROPOSAL_TYPES)
 export const proposalStatus = z.enum(PROPOSAL_STATUSES)
@@ -49,7 +46,7 @@ const isoMoment = z.iso.datetime({ offset: true })
 export const listLimit = z.int().min(1).max(50).default(20)
 export const listCursor = z.string().max(300).optional().describe("The last answer's next_cursor, with the same filters.")
 
-export const time = z.iso.datetime()
+export { time }
 
 export const person = z.object({
   person_id: z.uuid().nullable(),

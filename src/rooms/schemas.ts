@@ -8,7 +8,7 @@ import { STATUSES } from './status.ts'
 
 export const { op, internalOp } = operationsOf<Context>('rooms')
 
-const KIB = 1024
+export const KIB = 1024
 
 /** Limited in characters (code points), not in UTF-16 units. */
 const characters = (min: number, max: number) =>
@@ -25,14 +25,18 @@ const kibibytes = (max: number, min = 0) =>
     .min(min, 'must not be empty')
     .refine((text) => utf8Bytes(text) <= max * KIB, `must have at most ${max} KiB`)
 
-/** A session's id, however it was copied (see `idWithin`). */
-export const sessionId = z.string().min(1).max(300).overwrite(idWithin)
+/** An id, however it was copied (see `idWithin`). */
+export const givenId = () => z.string().min(1).max(300).overwrite(idWithin)
+export const sessionId = givenId()
 export const title = characters(1, 200)
 export const description = characters(0, 10_000)
 export const reason = characters(1, 2_000)
-export const teamName = characters(1, 100)
-  .refine((name) => isBlank(name) || nameIsPlain(name), 'must not contain control, direction or tag characters')
-  .transform((name) => name.trim())
+/** A name that shows what it is, without what surrounds it. */
+export const plainly = (name: z.ZodString) =>
+  name
+    .refine((given) => isBlank(given) || nameIsPlain(given), 'must not contain control, direction or tag characters')
+    .transform((given) => given.trim())
+export const teamName = plainly(characters(1, 100))
 const NAME_CHARS = 120
 /** Whom somebody means, by name or handle. Where a name was taken a number stands after it, so that it is longer than the one that was given. */
 export const nameOrHandle = characters(1, NAME_CHARS)
