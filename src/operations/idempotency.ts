@@ -6,6 +6,7 @@ import type { Subject } from './subject.ts'
 import { refuse } from '../core/errors.ts'
 import { sha256 } from '../core/ids.ts'
 import { validationMessage } from '../core/text/validation-messages.ts'
+import { isObject } from '../core/text/json.ts'
 import type { Idempotency } from '../log/append.ts'
 import { NO_SUBJECT } from '../stores/idempotency.ts'
 
@@ -47,8 +48,7 @@ export const isUnguarded = ({ scope }: IdempotencyKey) => scope === NO_SUBJECT
 
 // JSON with its fields sorted by name, so that the same body has the same text.
 const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_, inner) => (isPlain(inner) ? Object.fromEntries(Object.entries(inner).sort(byName)) : inner))
-const isPlain = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
+  JSON.stringify(value, (_, inner) => (isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(byName)) : inner))
 const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)
 
 type Use = Pick<Idempotency, 'operation' | 'bodyHash'>

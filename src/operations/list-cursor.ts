@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { isUuid, sha256 } from '../core/ids.ts'
 import { inYears } from '../core/years.ts'
+import { jsonIn } from '../core/text/json.ts'
 import type { ListPosition } from '../stores/list-position.ts'
 
 /** What a list was asked for beside the place: a cursor of one list says nothing in another. */
@@ -16,7 +17,7 @@ const hashOf = (filters: Filters): string =>
 
 /** The place that a cursor names; what is wrong with a text that no list gave, and with the cursor of a list with other filters. */
 export const parseCursor = (cursor: string, filters: Filters): ListPosition | 'no cursor' | 'other filters' => {
-  const { success, data } = place.safeParse(parsed(cursor))
+  const { success, data } = place.safeParse(jsonIn(Buffer.from(cursor, 'base64url').toString()))
   if (!success) return 'no cursor'
   const [at, id, of] = data
   return of === hashOf(filters) ? { at, id } : 'other filters'
@@ -32,14 +33,6 @@ export const readCursor = (cursor: string | undefined, filters: Filters = {}): L
       field: 'cursor',
     })
   return found
-}
-
-const parsed = (cursor: string): unknown => {
-  try {
-    return JSON.parse(Buffer.from(cursor, 'base64url').toString())
-  } catch {
-    return undefined
-  }
 }
 
 /** A page of rows, of which one more than `limit` was read where there is more. */

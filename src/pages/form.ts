@@ -10,12 +10,3 @@ export const formOf = async (c: Http, limit = SMALL_FORM): Promise<URLSearchPara
 /** The fields by name. */
 export const valuesOf = (form: URLSearchParams): Record<string, string> =>
   Object.fromEntries([...form].map(([name, value]) => [name, withLf(value)]))
-
-/** What a hidden field holds as JSON; undefined for a text that is none. */
-export const jsonOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

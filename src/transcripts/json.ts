@@ -1,9 +1,10 @@
 // Values of a foreign record, read without trust: whatever a field holds, its reader gets a value of the type it asks for.
 import { sha256 } from '../core/ids.ts'
+import { isObject } from '../core/text/json.ts'
 
 export type Json = Record<string, unknown>
 
-export const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+export { isObject }
 export const objectOr = (value: unknown): Json => (isObject(value) ? value : {})
 export const listOr = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 export const textOr = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)

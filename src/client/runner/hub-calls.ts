@@ -1,5 +1,6 @@
 // The calls of a runner (POST /api/runner/<call>), and what it does while the hub is away.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { jsonIn } from '../../core/text/json.ts'
 import { Unreachable, whyNot } from '../hub.ts'
 
 export interface WireWorktree {
@@ -85,7 +86,7 @@ export const hubCalls = (base: string, key: string, say: (line: string) => void)
     const response = await fetch(`${base}/api/runner/${call}`, sending).catch((error) => notReached(error))
     if (response.status >= 300 && response.status < 400)
       throw new Refused(response.status, `it redirects to ${response.headers.get('location')}. Give that address with --hub.`)
-    const answer: any = inJson(await response.text().catch((error) => notReached(error)))
+    const answer: any = jsonIn(await response.text().catch((error) => notReached(error)))
     if (response.ok && answer !== undefined) return answer
     const message = String(answer?.error?.message ?? `HTTP ${response.status}`)
     if (response.status >= 500 || WAIT.includes(response.status)) throw new Unreachable(message)
@@ -150,14 +151,6 @@ const archivedOf = async (hub: HubCalls, asked: { session_ids: string[]; paths: 
 const WAIT = [408, 425, 429] // asked again later, these may succeed
 
 const TOO_LARGE = 413
-
-const inJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
 
 const notReached = (error: unknown): never => {
   throw new Unreachable(whyNot(error))

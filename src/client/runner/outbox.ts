@@ -3,6 +3,7 @@
 // cut; past twice as much the oldest are left out, with a line that says how many.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Content } from '../../core/events/event-text.ts'
+import { isObject } from '../../core/text/json.ts'
 import { Refused, type HubCalls } from './hub-calls.ts'
 import { bytesOf, shrunk } from './shrink.ts'
 
@@ -188,8 +189,4 @@ const fitting = (queue: Kept[], atMost: number): number => {
 
 /** Small enough for any call. */
 export const small = (content: unknown, most: number): unknown =>
-  bytesOf(content) <= most
-    ? content
-    : typeof content === 'object' && content !== null && !Array.isArray(content)
-      ? shrunk(content as Content, most)
-      : shrunk({ text: JSON.stringify(content) }, most)
+  bytesOf(content) <= most ? content : isObject(content) ? shrunk(content, most) : shrunk({ text: JSON.stringify(content) }, most)

@@ -2,6 +2,7 @@
 // the object or array that it belongs to.
 import { applyEdits, findNodeAtLocation, modify, parse, parseTree, type JSONPath, type Node } from 'jsonc-parser'
 import { isDeepStrictEqual } from 'node:util'
+import { isObject } from '../../core/text/json.ts'
 import { insert, lineEndOf, takeOutAll, type Insertion } from './insertion.ts'
 
 export interface JsonEntry {
@@ -140,4 +141,3 @@ const withoutPath = (text: string, path: JSONPath): string => {
 
 const treeOf = (text: string): Node => parseTree(withoutBom(text), [], LENIENT)!
 const withoutBom = (text: string): string => (text.startsWith(BOM) ? text.slice(1) : text)
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)

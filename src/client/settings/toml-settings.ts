@@ -1,6 +1,7 @@
 // A table in settings written as TOML: added at the end as lines of its own, and taken out again.
 import { parse } from 'smol-toml'
 import { isDeepStrictEqual } from 'node:util'
+import { isObject } from '../../core/text/json.ts'
 import { lineEndOf, takeOutAll, type Insertion } from './insertion.ts'
 
 export interface TomlEntry {
@@ -57,7 +58,7 @@ const isRestOf = (text: string, left: string, entries: TomlEntry[]): boolean => 
 
 const without = (value: Table, [name, ...names]: string[]): Table => {
   const { [name!]: found, ...others } = value
-  const left = names.length > 0 && isTable(found) ? without(found, names) : {}
+  const left = names.length > 0 && isObject(found) ? without(found, names) : {}
   return Object.keys(left).length > 0 ? { ...others, [name!]: left } : others
 }
 
@@ -97,9 +98,9 @@ const commentsBehind = (table: string): string => {
 
 // A server that is not `enabled` is one that Codex does not start, whatever else stands there.
 const says = (found: unknown, wanted: Table): boolean =>
-  isTable(found) && found.enabled !== false && Object.entries(wanted).every(([name, value]) => isDeepStrictEqual(plain(found[name]), value))
-
-const isTable = (value: unknown): value is Table => typeof value === 'object' && value !== null && !Array.isArray(value)
+  isObject(found) &&
+  found.enabled !== false &&
+  Object.entries(wanted).every(([name, value]) => isDeepStrictEqual(plain(found[name]), value))
 
 // A parser's tables have no prototype.
 const plain = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)))

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { holdFor } from '../../operations/hold.ts'
 import { refuse } from '../../core/errors.ts'
+import { isObject } from '../../core/text/json.ts'
 import { storable, storableText } from '../../transcripts/storable.ts'
 import { insertRequest, requestById, type PermissionRequest } from '../../stores/control/permission-requests.ts'
 import { taskById } from '../../stores/control/tasks.ts'
@@ -84,7 +85,7 @@ const cutInput = (input: unknown, characters: number): unknown => {
 
 // A long argument leaves the others to be seen.
 const withShortValues = (input: unknown): unknown =>
-  typeof input === 'object' && input !== null && !Array.isArray(input)
+  isObject(input)
     ? Object.fromEntries(Object.entries(input).map(([name, value]) => [name, typeof value === 'string' ? cutValue(value) : value]))
     : input
 

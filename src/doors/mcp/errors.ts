@@ -7,6 +7,7 @@ import {
   ReadResourceRequestSchema,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/sdk/types.js'
+import { isObject } from '../../core/text/json.ts'
 
 /** MCP's code for it up to revision 2025-11-25, for which the SDK has no name; the later one forbids it. */
 export const RESOURCE_NOT_FOUND = -32002
@@ -46,9 +47,7 @@ export const invalidParamsIn = ({ id, method, params }: JSONRPCRequest) => {
 
 const problemOfCall = ({ name, arguments: given = {} }: Record<string, unknown> = {}) => {
   if (typeof name !== 'string') return 'A call needs the name of a tool.'
-  return typeof given === 'object' && given !== null && !Array.isArray(given)
-    ? undefined
-    : 'arguments must be an object, not a text or a list.'
+  return isObject(given) ? undefined : 'arguments must be an object, not a text or a list.'
 }
 
 const problemOfShape = (method: string, params: unknown) => {

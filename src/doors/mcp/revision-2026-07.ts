@@ -2,6 +2,7 @@
 // upon first: every request says its revision, in its body and in headers that mirror it, and every result says who answers.
 import { ErrorCode, SUPPORTED_PROTOCOL_VERSIONS, type JSONRPCMessage, type JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js'
 import { redacted } from '../../core/text/text.ts'
+import { isObject } from '../../core/text/json.ts'
 import type { ServedOp } from '../../operations/context.ts'
 import { RESOURCE_NOT_FOUND } from './errors.ts'
 import manifest from '../../../package.json' with { type: 'json' }
@@ -131,7 +132,6 @@ const capabilitiesDeclared = ({ request, operation }: Asked): Refused | undefine
 const bad = (code: number, message: string, data?: object): Refused => ({ status: 400, error: { code, message, ...(data && { data }) } })
 const mismatch = (header: string, field: string) =>
   bad(HEADER_MISMATCH, `The header ${header} is missing or differs from ${field} of the body: send the same in both.`)
-const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const DISCOVER = 'server/discover'
 

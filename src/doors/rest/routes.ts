@@ -2,6 +2,7 @@
 import { Hono } from 'hono'
 import { etag, RETAINED_304_HEADERS } from 'hono/etag'
 import { refuse, Refusal } from '../../core/errors.ts'
+import { isObject } from '../../core/text/json.ts'
 import type { Call } from '../../operations/call.ts'
 import type { ServedOp, Outcome } from '../../operations/context.ts'
 import { perform } from '../../operations/perform.ts'
@@ -128,9 +129,7 @@ const bodyOf = async (c: Http, operation: ServedOp): Promise<object> => {
   if (operation.textBody && !text.trimStart().startsWith('{') && !c.req.header('content-type')?.includes('json'))
     return { [operation.textBody]: text }
   const body = parseJson(text)
-  return typeof body === 'object' && body !== null && !Array.isArray(body)
-    ? body
-    : refuse('invalid_request', 'The body must be a JSON object, with the arguments by their names.')
+  return isObject(body) ? body : refuse('invalid_request', 'The body must be a JSON object, with the arguments by their names.')
 }
 
 type Typer = (query: Record<string, string[]>) => object

@@ -7,6 +7,7 @@ import { updateWork } from '../../board/update-work.ts'
 import { refuse, type ErrorBody } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import { withLf } from '../../core/text/line-breaks.ts'
+import { jsonIn } from '../../core/text/json.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { existingSession } from '../../rooms/preconditions.ts'
 import { boardNow } from '../../rooms/work/open-work.ts'
@@ -14,7 +15,7 @@ import { roster } from '../../stores/members.ts'
 import { itemsById, type Item } from '../../stores/records/items.ts'
 import { answerForm, formFor, type ShownForm } from '../forms/act-pages.tsx'
 import { assertActor, performAsPerson, problemOf } from '../forms/perform-as-person.ts'
-import { formOf, jsonOf, LARGE_FORM, valuesOf } from '../form.ts'
+import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
 import { seeOther, type Site } from '../respond.tsx'
 
 type Values = Record<string, string>
@@ -125,7 +126,7 @@ const changed = (values: Values, waitsFor: string[]): object => {
 }
 
 const beganWith = (was = ''): [start?: Values, waited?: string[]] => {
-  const given = jsonOf(was)
+  const given = jsonIn(was)
   if (!Array.isArray(given)) return []
   const [start, waited] = given as [Values, string[]]
   return [Object(start) as Values, Array.isArray(waited) ? waited : []]

@@ -15,6 +15,7 @@ import { updateSession } from '../../control/sessions/update-session.ts'
 import { agentOf } from '../../stores/control/agents.ts'
 import type { AnyOp } from '../../operations/context.ts'
 import { isUuid } from '../../core/ids.ts'
+import { jsonIn } from '../../core/text/json.ts'
 import { prepareMarkdown } from '../../markdown/render.ts'
 import { conclusionOf } from '../../rooms/document/conclusion.ts'
 import { transferConvener } from '../../rooms/convener.ts'
@@ -30,7 +31,7 @@ import type { Http } from '../../doors/http/http.ts'
 import { answerForm, formAgain, formFor, type ShownForm } from './act-pages.tsx'
 import { assertActor, performAsPerson, problemOf } from './perform-as-person.ts'
 import { fragment, type Site } from '../respond.tsx'
-import { formOf, jsonOf, LARGE_FORM, valuesOf } from '../form.ts'
+import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
 
 type Values = Record<string, string>
 type Teams = FieldsProps['teams']
@@ -56,7 +57,7 @@ const beginning = (values: Values): Values => ({ ...values, was: JSON.stringify(
 
 // The fields that were changed since the form began with `was`; all of them where none was.
 const changed = (fields: Values, was = ''): Values => {
-  const before = Object(jsonOf(was)) as Values
+  const before = Object(jsonIn(was)) as Values
   const given = Object.entries(fields).filter(([name, value]) => before[name] !== value)
   return given.length === 0 ? fields : Object.fromEntries(given)
 }

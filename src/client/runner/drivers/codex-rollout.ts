@@ -2,6 +2,7 @@
 // it was told of the result, and the items themselves are to be had for new conversations alone.
 import { open, stat } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { jsonIn } from '../../../core/text/json.ts'
 import { codex } from '../../../transcripts/codex.ts'
 import { isObject, objectOr, textOr, type Json } from '../../../transcripts/json.ts'
 import { linesOf } from '../../../transcripts/lines.ts'
@@ -38,7 +39,7 @@ export const followTurn = (path: string, from: number, turn: string, report: (ke
       growing(path, from, () => over),
       { bytes: from, lines: 0, open: false },
     )) {
-      const record = parsed(text)
+      const record = objectOr(jsonIn(text))
       begun ||= begins(record, turn)
       if (!begun || isLeftOut(record)) continue
       const events = eventsOf(record, memory)
@@ -80,14 +81,6 @@ const bytesAt = async (path: string, at: number): Promise<Uint8Array> => {
     }
   } catch {
     return Buffer.alloc(0)
-  }
-}
-
-const parsed = (text: string): Json => {
-  try {
-    return objectOr(JSON.parse(text))
-  } catch {
-    return {}
   }
 }
 

@@ -1,6 +1,7 @@
 // What a CLI prints, line by line. Nothing that it can print ends the reading, and a line is all of it that is in memory.
 import type { Readable } from 'node:stream'
-import { isObject, type Json } from '../../../transcripts/json.ts'
+import { isObject, jsonIn } from '../../../core/text/json.ts'
+import type { Json } from '../../../transcripts/json.ts'
 import { linesOf } from '../../../transcripts/lines.ts'
 
 /** Who takes the lines: an object of JSON is a record, everything else text. */
@@ -21,20 +22,12 @@ export const readLines = async (output: Readable, { record, text }: Sink): Promi
   }
   try {
     for await (const { text: line, left } of linesOf(output, { bytes: 0, lines: 0, open: false })) {
-      const value = left > 0 ? undefined : parsed(line)
+      const value = left > 0 ? undefined : jsonIn(line)
       if (isObject(value)) record(value)
       else passText(line, left)
     }
   } catch {
     // The pipe broke: what the program's end says about it follows.
-  }
-}
-
-const parsed = (line: string): unknown => {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
   }
 }
 
