@@ -1,8 +1,8 @@
 // The processes of a task. Whatever a CLI starts inherits its environment, also what leaves its process group, its session and its parent:
 // a variable there marks all of them, and by it they are found and ended.
 import { readdirSync, readFileSync } from 'node:fs'
-import { spawnSync } from 'node:child_process'
 import { pause } from '../../core/runtime/pause.ts'
+import { inProc, ps, START_SHAPE, type SystemProcess } from '../system-processes.ts'
 
 // Its name does not begin with PARLEY_: variables of that kind are hidden from CLIs (secrets.ts).
 const VARIABLE = 'AGENT_TASK_MARK'
@@ -18,11 +18,7 @@ export const marked = (env: Readonly<Record<string, string>>, mark: string): Rec
 /** The mark of one task of a runner. `runnerMark` alone stands for all its tasks. */
 export const taskMark = (runnerMark: string, taskId: string): string => `${runnerMark}.${taskId}`
 
-interface ProcessEntry {
-  pid: number
-  parent: number
-  /** When it started, as the system writes it. */
-  start: string
+interface ProcessEntry extends Pick<SystemProcess, 'pid' | 'parent' | 'start'> {
   marks: string[]
 }
 
@@ -49,9 +45,9 @@ export const endMarked = async (mark: string, { graceMs, withinMs }: { graceMs: 
 }
 
 /** Can processes be found here? Where not, what a task has started outlives it. */
-export const canFindProcesses = (): boolean => process.platform === 'linux' || byPs().length > 0
+export const canFindProcesses = (): boolean => process.platform === 'linux' || allByPs().length > 0
 
-const running = (): ProcessEntry[] => (process.platform === 'linux' ? inProc() : byPs())
+const running = (): ProcessEntry[] => (process.platform === 'linux' ? allInProc() : allByPs())
 
 const signal = (pid: number, name: NodeJS.Signals) => {
   try {
@@ -81,22 +77,12 @@ const family = (mark: string, known: Map<number, string>): ProcessEntry[] => {
 
 const isOf = (mark: string, each: string) => each === mark || each.startsWith(`${mark}.`)
 
-const STATE_AT = 0 // fields of /proc/PID/stat after the name
-const PARENT_AT = 1
-const START_AT = 19
-
-const inProc = (): ProcessEntry[] =>
+const allInProc = (): ProcessEntry[] =>
   readdirSync('/proc').flatMap((name) => {
     const pid = Number(name)
-    if (!Number.isInteger(pid)) return []
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-      if ('ZX'.includes(fields[STATE_AT]!)) return [] // it has ended, and its parent has not looked yet
-      return [{ pid, parent: Number(fields[PARENT_AT]), start: fields[START_AT]!, marks: marksIn(environmentOf(pid)) }]
-    } catch {
-      return []
-    }
+    const found = Number.isInteger(pid) ? inProc(pid) : undefined
+    if (!found || 'ZX'.includes(found.state)) return [] // it has ended, and its parent may not have looked yet
+    return [{ pid, parent: found.parent, start: found.start, marks: marksIn(environmentOf(pid)) }]
   })
 
 const environmentOf = (pid: number): string[] => {
@@ -113,19 +99,15 @@ const marksIn = (environment: string[]): string[] =>
     ?.slice(VARIABLE.length + 1)
     .split(BETWEEN) ?? []
 
-const LARGEST_LIST = 64 * 1024 * 1024
+const EACH = new RegExp(`^\\s*(\\d+)\\s+(\\d+)\\s+(\\S+)\\s+(${START_SHAPE})\\s+(.*)$`)
 
-// On a Mac `ps -E` shows environments, after the command and with blanks between all of it. Without LC_ALL it writes times as its user's
-// language does, and without TZ as the zone has them where the machine is now.
-const byPs = (): ProcessEntry[] => {
-  const { stdout } = spawnSync('env', ['LC_ALL=C', 'TZ=UTC0', 'ps', '-axww', '-E', '-o', 'pid=,ppid=,stat=,lstart=,command='], {
-    encoding: 'utf8',
-    maxBuffer: LARGEST_LIST,
-  })
-  return (stdout ?? '').split('\n').flatMap((line) => {
-    const [, pid, parent, state, start, rest] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\w+\s+\w+\s+\d+\s+[\d:]+\s+\d+)\s+(.*)$/.exec(line) ?? []
-    if (rest === undefined || state!.startsWith('Z')) return []
-    const value = new RegExp(` ${VARIABLE}=(.*)`).exec(rest)?.[1] ?? ''
-    return [{ pid: Number(pid), parent: Number(parent), start: start!, marks: value.split(BETWEEN) }]
-  })
-}
+// On a Mac `ps -E` shows environments, after the command and with blanks between all of it.
+const allByPs = (): ProcessEntry[] =>
+  ps('-axww', '-E', '-o', 'pid=,ppid=,stat=,lstart=,command=')
+    .split('\n')
+    .flatMap((line) => {
+      const [, pid, parent, state, start, rest] = EACH.exec(line) ?? []
+      if (rest === undefined || state!.startsWith('Z')) return []
+      const value = new RegExp(` ${VARIABLE}=(.*)`).exec(rest)?.[1] ?? ''
+      return [{ pid: Number(pid), parent: Number(parent), start: start!, marks: value.split(BETWEEN) }]
+    })

@@ -1,17 +1,8 @@
 // Which processes run above one: a client's hook and its agent's shell have the client in common.
-import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { inProc, ps, START_SHAPE, type SystemProcess } from '../system-processes.ts'
 
-export interface Process {
-  pid: number
-  /** When it started, as the system writes it: another process may get the same number later. */
-  start: string
-}
-
-interface Ancestor extends Process {
-  parent: number
-  name: string
-}
+export type Process = Pick<SystemProcess, 'pid' | 'start'>
+type Ancestor = Omit<SystemProcess, 'state'>
 
 const SHELLS = new Set(['sh', 'bash', 'dash', 'zsh', 'fish', 'ksh', 'ash', 'busybox', 'env', 'timeout', 'nohup'])
 const MOST = 32
@@ -37,24 +28,9 @@ export const processOf = (pid: number): Process | undefined => {
 const find = (pid: number | undefined): Ancestor | undefined =>
   pid === undefined ? undefined : process.platform === 'linux' ? inProc(pid) : byPs(pid)
 
-const PARENT_AT = 1 // fields of /proc/PID/stat after the name
-const START_AT = 19
-
-const inProc = (pid: number): Ancestor | undefined => {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const end = stat.lastIndexOf(')') // the name may hold blanks and parentheses
-    const fields = stat.slice(end + 2).split(' ')
-    return { pid, parent: Number(fields[PARENT_AT]), start: fields[START_AT]!, name: stat.slice(stat.indexOf('(') + 1, end) }
-  } catch {
-    return undefined
-  }
-}
+const ONE = new RegExp(`^\\s*(\\d+)\\s+(${START_SHAPE})\\s+(.+?)\\s*$`)
 
 const byPs = (pid: number): Ancestor | undefined => {
-  // Without LC_ALL it writes the time as its user's language does, and without TZ as the zone has it where the machine is now.
-  const words = ['LC_ALL=C', 'TZ=UTC0', 'ps', '-o', 'ppid=,lstart=,comm=', '-p', String(pid)]
-  const { status, stdout } = spawnSync('env', words, { encoding: 'utf8' })
-  const [, parent, start, path] = (status === 0 && /^\s*(\d+)\s+(\w+\s+\w+\s+\d+\s+[\d:]+\s+\d+)\s+(.+?)\s*$/.exec(stdout)) || []
+  const [, parent, start, path] = ONE.exec(ps('-o', 'ppid=,lstart=,comm=', '-p', String(pid))) ?? []
   return parent === undefined ? undefined : { pid, parent: Number(parent), start: start!, name: path!.split('/').at(-1)!.replace(/^-/, '') }
 }
