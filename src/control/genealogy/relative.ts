@@ -65,9 +65,9 @@ export const promptRelative = async (context: Context, origin: Session, wanted: 
   return start(context, opened.id, wanted, native ? undefined : await digestOf(queries, origin.id, point.sequence))
 }
 
-const start = async (context: Context, sessionId: string, { prompt, mode }: RelativeWanted, before?: string): Promise<NewTask> => {
+const start = async (context: Context, sessionId: string, { prompt, mode }: RelativeWanted, digest?: string): Promise<NewTask> => {
   const session = (await sessionById(context.queries, sessionId))!
-  return queuePrompt(context, session, { prompt, mode, before: before || undefined })
+  return queuePrompt(context, session, { prompt, mode, digest: digest || undefined })
 }
 
 const named = (origin: Session, { mode, title }: RelativeWanted) => ({

@@ -70,7 +70,7 @@ export const finishTask = op({
       changedFiles: said.changed_files ?? undefined,
       usage: said.usage ?? undefined,
       changes: said.changes ?? undefined,
-      finish: hash,
+      finishHash: hash,
     })
     if (said.error?.code === WORKTREE_GONE && session.worktreeId) await setGone(context.queries, session.worktreeId, runner_id)
     return { task: taskAnswer(ended) }

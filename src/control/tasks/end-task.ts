@@ -30,7 +30,7 @@ export interface Ending {
   usage?: Task['usage'] | undefined
   changes?: Task['changes'] | undefined
   /** A hash of the runner's call. */
-  finish?: string | undefined
+  finishHash?: string | undefined
 }
 
 /** Ends a task that is queued or running. The caller has locked the session and then the task. Returns the task as it is then. */
@@ -43,11 +43,11 @@ export const endTask = async (context: Context, session: Session, task: Task, en
   const closing = posted ? [] : await closingEvents(context, task, agent, ending, answerMessageId)
   const endSequence = posted?.sequence ?? (await appendToTask(context, session, task, closing))
   const { conversation = null, conversationAt = null, branch = null, head = null, usage = null, changes = null } = ending
-  const { status, answer = null, error = null, interruptedBy = null, finish = null } = ending
+  const { status, answer = null, error = null, interruptedBy = null, finishHash = null } = ending
   // A task begins by the database's clock, which this process's clock follows to within milliseconds: none ends before its begin.
   const now = new Date(Math.max(context.services.clock.now(), Date.parse(task.startedAt ?? '') || 0)).toISOString()
   const endedAt = posted?.at ?? now
-  const ended = { status, endedAt, answer, answerMessageId, error, interruptedBy, endSequence, usage, changes, finish }
+  const ended = { status, endedAt, answer, answerMessageId, error, interruptedBy, endSequence, usage, changes, finish: finishHash }
   await setTask(queries, task.id, { ...ended, conversation, conversationAt, branch, head })
   if (agent) await freeAgent(context, session, agent, task, ending)
   context.moved(taskTopic(task.id))

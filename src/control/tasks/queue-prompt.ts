@@ -24,13 +24,13 @@ export interface Prompt {
   mode: Task['mode']
   /** A team's handle or name, in a session without an agent. */
   to?: string | undefined
-  /** A digest: goes before the prompt where its agent gets it. The log says that there is one, and has the prompt alone. */
-  before?: string | undefined
+  /** Goes before the prompt where its agent gets it. The log says that there is one, and has the prompt alone. */
+  digest?: string | undefined
 }
 
 /** Writes the prompt and queues its task. The caller has locked the session. 403 when the session is closed or archived, 400 for a wrong
  *  `to`, and without one where there is no agent, 409 where its worktree was not made or is gone, 429 past 50 open tasks below one root. */
-export const queuePrompt = async (context: Context, session: Session, { prompt, mode, to, before }: Prompt): Promise<NewTask> => {
+export const queuePrompt = async (context: Context, session: Session, { prompt, mode, to, digest }: Prompt): Promise<NewTask> => {
   const { caller, queries } = context
   refuseOver(session)
   const hasAgent = session.agentStatus !== null
@@ -56,7 +56,7 @@ export const queuePrompt = async (context: Context, session: Session, { prompt, 
     sessionId: session.id,
     status: hasAgent ? 'queued' : 'running',
     mode,
-    prompt: before === undefined ? prompt : `${before}\n\n${prompt}`,
+    prompt: digest === undefined ? prompt : `${digest}\n\n${prompt}`,
     promptedBy,
     messageId: event.id,
     startSequence: event.sequence,
@@ -66,7 +66,7 @@ export const queuePrompt = async (context: Context, session: Session, { prompt, 
   const { others, runner_id } = await insertTask(queries, task)
   if (runner_id === null && session.worktreeId !== null) await refuseWithoutWorktree(context, session.worktreeId) // undoes all of it
   if (others >= UNGUARDED && (hasAgent ? await othersOpen(queries, task) : others) >= MOST_OPEN_TASKS) refuseOneMore() // undoes all of it
-  if (before !== undefined) await appendToTask(context, (await sessionById(queries, session.id))!, task, [digestUsed()])
+  if (digest !== undefined) await appendToTask(context, (await sessionById(queries, session.id))!, task, [digestUsed()])
   if (runner_id) context.moved(runnerTopic(runner_id))
   context.moved(taskTopic(id))
   return task
