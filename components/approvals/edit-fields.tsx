@@ -15,8 +15,13 @@ interface Props {
 /** The fields by which a person changes what is proposed, and approves that. */
 export const EditFields = ({ proposal, values, problem }: Props) => {
   const anchor = anchorOf(proposal.id)
-  const shown = { ...valuesOf(proposal), ...values }
-  const field = (name: keyof ReturnType<typeof valuesOf>) => ({ id: `${anchor}-new-${name}`, name, defaultValue: shown[name], problem })
+  const shown = { ...proposedValues(proposal), ...values }
+  const field = (name: keyof ReturnType<typeof proposedValues>) => ({
+    id: `${anchor}-new-${name}`,
+    name,
+    defaultValue: shown[name],
+    problem,
+  })
   const names = `${anchor}-names`
   return (
     <>
@@ -94,7 +99,7 @@ const Choice = ({ id, name, label, defaultValue, problem, choices }: ChoiceProps
 )
 
 /** What the fields hold before anybody has changed them. */
-export const valuesOf = ({ title, description, rationale, decidedBy, owner, due, priority }: ProposalView) => ({
+export const proposedValues = ({ title, description, rationale, decidedBy, owner, due, priority }: ProposalView) => ({
   title,
   description: withLf(description),
   rationale: withLf(rationale),

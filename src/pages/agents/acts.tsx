@@ -12,13 +12,11 @@ import { existingSession } from '../../rooms/preconditions.ts'
 import { taskAt } from '../../stores/control/tasks.ts'
 import { watchedAgents } from '../../stores/control/watched.ts'
 import { assertActor, nextIdempotencyKey, performAsPerson, problemOf } from '../forms/perform-as-person.ts'
-import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
+import { formOf, LARGE_FORM, valuesOf, type Values } from '../forms/fields.ts'
 import { pageOfForm } from '../approvals/came-from.ts'
 import { partial } from '../live/partial.ts'
 import { fragment, frameOf, htmlResponse, leadTo, page, seeOther, type Site } from '../respond.tsx'
 import { promptBoxOf } from './prompt-box.ts'
-
-type Values = Record<string, string>
 
 /** GET /sessions/:id/prompt: the form with all its choices as a page; with `?part`, the choices alone, for the fold of the session's page. */
 export const promptForm = async (c: Http, site: Site): Promise<Response> => {

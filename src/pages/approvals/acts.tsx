@@ -2,7 +2,7 @@
 // Each form is answered with the card; without script, with the page that it stood on.
 import type { Attempt } from '../../../components/approvals/proposal-acts.tsx'
 import { ProposalCard } from '../../../components/approvals/proposal-card.tsx'
-import { valuesOf as fieldsOf } from '../../../components/approvals/edit-fields.tsx'
+import { proposedValues } from '../../../components/approvals/edit-fields.tsx'
 import type { Problem } from '../../../components/forms/form-field.tsx'
 import type { ProposalView } from '../../../components/approvals/proposal-view.ts'
 import { STATUS, type ErrorBody } from '../../core/errors.ts'
@@ -12,13 +12,11 @@ import { resolveApproval } from '../../records/proposals/resolve.ts'
 import { renewApproval } from '../../records/proposals/renew.ts'
 import { withdrawRecord } from '../../records/withdraw.ts'
 import { assertActor, performAsPerson, problemOf } from '../forms/perform-as-person.ts'
-import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
+import { formOf, LARGE_FORM, valuesOf, type Values } from '../forms/fields.ts'
 import { fragment, seeOther, type Site } from '../respond.tsx'
 import { approvalPageWith, proposalViewOf } from './approval.tsx'
 import { afterCard, placeBefore } from './came-from.ts'
 import { valueIn } from '../../core/lookup.ts'
-
-type Values = Record<string, string>
 
 /** POST /approvals/:id: `act` (`approve`, `edit` or `reject`), `feedback`, and the fields of an edit. */
 export const submitDecision = async (c: Http, site: Site): Promise<Response> => {
@@ -50,7 +48,7 @@ const EDITABLE = {
 
 /** What was changed of what the form began with; an emptied field is null. */
 const editsIn = (values: Values, before: ProposalView): Record<string, string | null> => {
-  const were: Record<string, string> = fieldsOf(before)
+  const were: Values = proposedValues(before)
   const changed = Object.entries(EDITABLE[before.type]).filter(([field]) => values[field] !== undefined && values[field] !== were[field])
   return Object.fromEntries(changed.map(([field, name]) => [name, valueOf(field, values[field]!)]))
 }
@@ -105,7 +103,7 @@ const WRITTEN = ['title', 'description', 'rationale', 'owner', 'due', 'feedback'
 
 /** What is lost of a form that came too late, with the words in it that the proposal has not. */
 const unapplied = (form: Attempt['form'], values: Values, view: ProposalView): Problem | undefined => {
-  const stands: Values = fieldsOf(view)
+  const stands: Values = proposedValues(view)
   const written = WRITTEN.map((field) => (values[field] === stands[field] ? undefined : values[field])).filter(Boolean)
   const isSame = form !== 'edit' && view.status === (form === 'reject' ? 'rejected' : 'approved')
   if (written.length === 0 && isSame) return undefined

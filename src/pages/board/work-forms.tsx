@@ -15,10 +15,8 @@ import { roster } from '../../stores/members.ts'
 import { itemsById, type Item } from '../../stores/records/items.ts'
 import { answerForm, formFor, type ShownForm } from '../forms/act-pages.tsx'
 import { assertActor, performAsPerson, problemOf } from '../forms/perform-as-person.ts'
-import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
+import { formOf, LARGE_FORM, valuesOf, type Values } from '../forms/fields.ts'
 import { seeOther, type Site } from '../respond.tsx'
-
-type Values = Record<string, string>
 
 /** GET /sessions/:id/board/new */
 export const showNewWork = (c: Http, site: Site) =>

@@ -31,9 +31,8 @@ import type { Http } from '../../doors/http/http.ts'
 import { answerForm, formAgain, formFor, type ShownForm } from './act-pages.tsx'
 import { assertActor, performAsPerson, problemOf } from './perform-as-person.ts'
 import { fragment, type Site } from '../respond.tsx'
-import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
+import { formOf, LARGE_FORM, valuesOf, type Values } from './fields.ts'
 
-type Values = Record<string, string>
 type Teams = FieldsProps['teams']
 
 interface SessionForm {

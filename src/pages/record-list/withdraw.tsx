@@ -9,7 +9,7 @@ import { recordOf } from '../../stores/records/record-pages.ts'
 import { pageBefore } from '../approvals/came-from.ts'
 import { answerForm, formFor, type ShownForm } from '../forms/act-pages.tsx'
 import { assertActor, performAsPerson, problemOf } from '../forms/perform-as-person.ts'
-import { formOf, valuesOf } from '../form.ts'
+import { formOf, valuesOf } from '../forms/fields.ts'
 import { localPath, type Site } from '../respond.tsx'
 
 /** GET /sessions/:id/records/:record/withdraw */

@@ -20,7 +20,7 @@ import { performAsPerson, assertActor, nextIdempotencyKey, problemOf } from '../
 import { frameOf, page, seeOther, type Site } from '../respond.tsx'
 import { teamLookup } from './team-lookup.ts'
 import { fileNameOf } from './exports.ts'
-import { formOf, valuesOf } from '../form.ts'
+import { formOf, valuesOf } from '../forms/fields.ts'
 import { knownLines, rememberLines, type LineCounts } from './line-counts.ts'
 
 const VERSIONS_LISTED = 25

@@ -8,7 +8,7 @@ import { mayReadSession } from '../../doors/http/guards.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { performAsPerson, nextIdempotencyKey, problemOf } from '../forms/perform-as-person.ts'
 import { fragment, frameOf, page, seeOther, type Site } from '../respond.tsx'
-import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
+import { formOf, LARGE_FORM, valuesOf } from '../forms/fields.ts'
 import { answeredQuestion } from './answered-question.ts'
 
 /** POST /sessions/:id/messages: a person's message to all teams, with `reply_to` the answer to a question. htmx gets a new, empty form, or

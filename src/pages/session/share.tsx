@@ -13,7 +13,7 @@ import { personOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { performAsPerson, assertActor, nextIdempotencyKey, problemOf } from '../forms/perform-as-person.ts'
 import { frameOf, page, seeOther, toSignIn, type Site } from '../respond.tsx'
-import { formOf, valuesOf } from '../form.ts'
+import { formOf, valuesOf } from '../forms/fields.ts'
 
 /** GET /sessions/:id/share */
 export const sharePage = async (c: Http, site: Site): Promise<Response> => {

@@ -20,7 +20,7 @@ import { countKeys, KEY_LISTS, listKeys } from '../../stores/keys.ts'
 import { listSignIns } from '../../stores/sign-ins.ts'
 import { runnerCommand } from '../agents/runner-command.ts'
 import { assertActor, problemOf } from '../forms/perform-as-person.ts'
-import { formOf, valuesOf } from '../form.ts'
+import { formOf, valuesOf } from '../forms/fields.ts'
 import { frameOf, page, seeOther, toSignIn, type Site } from '../respond.tsx'
 import { valueIn } from '../../core/lookup.ts'
 

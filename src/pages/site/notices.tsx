@@ -15,7 +15,7 @@ import { MOST_PER_PERSON, noteError, removeSubscription, saveSubscription, subsc
 import type { Services } from '../../process/services.ts'
 import { keysInForce } from '../../process/keys-in-force.ts'
 import { assertActor } from '../forms/perform-as-person.ts'
-import { formOf, valuesOf } from '../form.ts'
+import { formOf, valuesOf } from '../forms/fields.ts'
 import { seeOther, type Site } from '../respond.tsx'
 import { browserName } from './browser-name.ts'
 import { renderSettings } from './settings.tsx'

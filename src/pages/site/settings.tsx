@@ -18,7 +18,7 @@ import { calledHost, calledScheme, linkInForce, serverLink } from '../../doors/h
 import { reach, type LinkCheck } from '../../doors/http/link-check.ts'
 import { assertActor } from '../forms/perform-as-person.ts'
 import { frameOf, localPath, page, seeOther, THEME_COOKIE, type Site } from '../respond.tsx'
-import { formOf, valuesOf } from '../form.ts'
+import { formOf, valuesOf } from '../forms/fields.ts'
 import { programUrl } from './connect.tsx'
 import { noticesView } from './notices-view.ts'
 

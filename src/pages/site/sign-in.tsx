@@ -27,7 +27,7 @@ import { endSubscription, keepSubscription } from '../../doors/http/push-subscri
 import { methodNotAllowed, type Env, type Http } from '../../doors/http/http.ts'
 import { addressOf } from '../../doors/http/origin.ts'
 import { frameOf, inHeader, localPath, page, seeOther, type Site } from '../respond.tsx'
-import { formOf } from '../form.ts'
+import { formOf } from '../forms/fields.ts'
 
 const TRIES_A_MINUTE = 10
 
