@@ -32,26 +32,20 @@ type EventListener = (session: string, events: readonly Event[]) => void
 type TopicListener = (id: string, newest: number) => void
 
 /** All that depends on how far the logs have grown, and the functions that say that one has. */
-export const createPublisher = (database: Database, { metrics, loops, notifier, ownTools }: Parts) => {
+export const createPublisher = (database: Database, parts: Parts) => {
+  const { metrics, loops, notifier } = parts
   let appended = 0
   let posted = 0
-  const waiters = new Waiters()
-  const feeds = createFeeds(database)
-  const memberCache = createMemberCache(database)
-  const missed = new Missed(database, feeds.recent, () => notifier?.mayHavePeers ?? false)
-  const indexer = new Indexer(database, { posted: () => posted, ownTools })
-  const listeners = new Map<string, TopicListener[]>()
   const eventListeners: EventListener[] = []
-  const docVersions = createDocVersions()
-  const groupCommit = new GroupCommit(database, (answered) => {
-    for (const [session, events] of eventsBySession(answered)) publish(session, events)
-  })
+  const followers = createFollowers(database, parts, { posted: () => posted, publish: (session, events) => publish(session, events) })
+  const { onGrown, onCut, onPurged, anyMayHaveGrown } = growthOf(followers)
+  const { on, onMoved } = createTopics(followers.waiters, onGrown)
 
   /** These events of one session were committed here; readers get them from memory. */
   const publish = (session: string, events: Event[]) => {
     posted += events.length
-    feeds.extend(session, events)
-    missed.extend(session, events)
+    followers.feeds.extend(session, events)
+    followers.missed.extend(session, events)
     grewHere(session, events.at(-1)!.sequence, events.length)
     loops.posted(session, events)
     for (const listener of eventListeners) listener(session, events)
@@ -63,72 +57,21 @@ export const createPublisher = (database: Database, { metrics, loops, notifier, 
     appended += events
     publishTopic(session, newest)
   }
-  /** Follows a session that has grown, here or elsewhere: drops its old head and its cached members, wakes its readers, and has it indexed.
-   *  Every instance indexes it: the one that wrote may be gone by then. */
-  const onGrown = (session: string, newest: number) => {
-    groupCommit.moved(session, newest)
-    memberCache.forget(session)
-    waiters.wake(session, newest)
-    indexer.moved(session, newest)
-  }
-  /** A topic has moved to `newest`, here or elsewhere. A kind that nobody listens for and nobody waits for is ignored. */
-  const onMoved = (topic: Topic, newest: number) => {
-    if (isSessionTopic(topic)) return onGrown(topic, newest)
-    waiters.wake(topic, newest)
-    const parts = partsOfTopic(topic)
-    if (parts) for (const listener of listeners.get(parts.kind) ?? []) listener(parts.id, newest)
-  }
   /** The topic has moved to `newest`, as committed by this instance: wakes waiters and listeners here, and at the other instances. */
   const publishTopic = (topic: Topic, newest: number) => {
     onMoved(topic, newest)
     notifier?.notify(topic, newest)
   }
-  /** `listener` is called whenever a topic of this kind moves, here or elsewhere. It must not throw. A notification can get lost, and only
-   *  sessions are swept: what depends on a listener alone must also expire by itself. */
-  const on = (kind: string, listener: TopicListener) => {
-    listeners.set(kind, [...(listeners.get(kind) ?? []), listener])
-  }
-  const forget = () => {
-    groupCommit.forget()
-    feeds.forget()
-    missed.clear()
-    memberCache.forget()
-  }
-  /** Drops all caches, wakes everybody, and has all sessions compared with the index. Any may have grown without a notification, or the
-   *  database may have been replaced by an older copy. */
-  const anyMayHaveGrown = () => {
-    docVersions.forget()
-    forget()
-    waiters.resetAll()
-    indexer.compareAll()
-  }
-  on(DOC_KIND, docVersions.moved)
-  on(TOKEN_KIND, memberCache.endToken)
-  on(CUT_KIND, (session) => {
-    waiters.end(session) // whoever follows it stands behind where the log ends now
-    groupCommit.moved(session, Infinity) // restored, its log grows to the same number again with other events
-    feeds.forget(session)
-    missed.clear()
-    memberCache.forget(session) // it is archived from the first piece on
-    indexer.cut(session)
-  })
-  on(PURGED_KIND, (session) => {
-    waiters.end(session)
-    forget() // what is remembered of the session goes with all else: it happens rarely
-    waiters.wakeAll()
-    indexer.moved(session)
-  })
+
+  on(DOC_KIND, followers.docVersions.moved)
+  on(TOKEN_KIND, followers.memberCache.endToken)
+  on(CUT_KIND, onCut)
+  on(PURGED_KIND, onPurged)
   return {
+    ...followers,
     /** `listener` is called with the events that this instance commits, for a session at a time. It must not throw, and whatever relies on
      *  it alone is lost when the process dies. */
     onEvents: (listener: EventListener) => void eventListeners.push(listener),
-    groupCommit,
-    waiters,
-    feeds,
-    memberCache,
-    missed,
-    docVersions,
-    indexer,
     publish,
     publishTopic,
     on,
@@ -137,6 +80,91 @@ export const createPublisher = (database: Database, { metrics, loops, notifier, 
     onMoved,
     anyMayHaveGrown,
     appended: () => appended,
+  }
+}
+
+interface Publishing {
+  /** How many events this instance has published. */
+  posted(): number
+  publish(session: string, events: Event[]): void
+}
+
+type Followers = ReturnType<typeof createFollowers>
+
+// What follows the logs: who writes them, who waits for them, and what is remembered of them.
+const createFollowers = (database: Database, { notifier, ownTools }: Parts, { posted, publish }: Publishing) => {
+  const feeds = createFeeds(database)
+  return {
+    waiters: new Waiters(),
+    feeds,
+    memberCache: createMemberCache(database),
+    missed: new Missed(database, feeds.recent, () => notifier?.mayHavePeers ?? false),
+    indexer: new Indexer(database, { posted, ownTools }),
+    docVersions: createDocVersions(),
+    groupCommit: new GroupCommit(database, (answered) => {
+      for (const [session, events] of eventsBySession(answered)) publish(session, events)
+    }),
+  }
+}
+
+// What the followers do when a session's log has changed, here or elsewhere.
+const growthOf = ({ waiters, feeds, memberCache, missed, indexer, docVersions, groupCommit }: Followers) => {
+  const forget = () => {
+    groupCommit.forget()
+    feeds.forget()
+    missed.clear()
+    memberCache.forget()
+  }
+  return {
+    /** Follows a session that has grown: drops its old head and its cached members, wakes its readers, and has it indexed. Every instance
+     *  indexes it: the one that wrote may be gone by then. */
+    onGrown(session: string, newest: number) {
+      groupCommit.moved(session, newest)
+      memberCache.forget(session)
+      waiters.wake(session, newest)
+      indexer.moved(session, newest)
+    },
+    onCut(session: string) {
+      waiters.end(session) // whoever follows it stands behind where the log ends now
+      groupCommit.moved(session, Infinity) // restored, its log grows to the same number again with other events
+      feeds.forget(session)
+      missed.clear()
+      memberCache.forget(session) // it is archived from the first piece on
+      indexer.cut(session)
+    },
+    onPurged(session: string) {
+      waiters.end(session)
+      forget() // what is remembered of the session goes with all else: it happens rarely
+      waiters.wakeAll()
+      indexer.moved(session)
+    },
+    /** Drops all caches, wakes everybody, and has all sessions compared with the index. Any may have grown without a notification, or the
+     *  database may have been replaced by an older copy. */
+    anyMayHaveGrown() {
+      docVersions.forget()
+      forget()
+      waiters.resetAll()
+      indexer.compareAll()
+    },
+  }
+}
+
+// Topics and who listens for them. That of a session moves when its log grows.
+const createTopics = (waiters: Waiters, onGrown: (session: string, newest: number) => void) => {
+  const listeners = new Map<string, TopicListener[]>()
+  return {
+    /** A topic has moved to `newest`, here or elsewhere. A kind that nobody listens for and nobody waits for is ignored. */
+    onMoved(topic: Topic, newest: number) {
+      if (isSessionTopic(topic)) return onGrown(topic, newest)
+      waiters.wake(topic, newest)
+      const parts = partsOfTopic(topic)
+      if (parts) for (const listener of listeners.get(parts.kind) ?? []) listener(parts.id, newest)
+    },
+    /** `listener` is called whenever a topic of this kind moves, here or elsewhere. It must not throw. A notification can get lost, and only
+     *  sessions are swept: what depends on a listener alone must also expire by itself. */
+    on(kind: string, listener: TopicListener) {
+      listeners.set(kind, [...(listeners.get(kind) ?? []), listener])
+    },
   }
 }
 
