@@ -717,7 +717,7 @@ const CREDENTIALS: Mutant[] = [
   {
     name: 'credential: what ended is remembered as good',
     breaks: 'sign-out ends a sign-in at once',
-    file: 'src/process/services.ts',
+    file: 'src/process/parts.ts',
     from: `publisher.on(kind, credentials.forget)`,
     to: `publisher.on(kind, () => {})`,
     tests: tests('conformance/sign-ins'),
