@@ -76,15 +76,33 @@ const INJECTED =
   /^\s*(?:# AGENTS\.md instructions|<(?:environment_context|user_instructions|permissions instructions|INSTRUCTIONS|skill|user_shell_command|subagent_notification|collaboration_mode|turn_aborted)>)/
 
 const ofSpoken = (item: Json, memory: Memory): TraceEvent[] => {
+  if (item.role === 'user') return ofUser(item.content, memory)
   const text = textOfBlocks(item.content)
   if (text === '') return []
   if (item.role === 'assistant') return responseOf(text, 'item', item.phase, memory)
-  if (item.role !== 'user') return [context(text, wordOf(item.role ?? 'context'))]
-  return INJECTED.test(text) ? [context(text)] : promptOf(text, 'item', memory)
+  return [context(text, wordOf(item.role ?? 'context'))]
 }
 
-const promptOf = (text: string, by: string, memory: Memory): TraceEvent[] => {
-  if (isEcho(memory, { by, kind: 'prompt', text })) return []
+const ofUser = (content: unknown, memory: Memory): TraceEvent[] => {
+  const { texts, media } = Array.isArray(content) ? apart(content) : { texts: [content], media: [] }
+  const text = textOfBlocks([...texts, ...media])
+  if (text === '') return []
+  return INJECTED.test(text) ? [context(text)] : promptOf(text, 'item', memory, textOfBlocks(texts) || text)
+}
+
+const TAG = /^<(?:image|audio)(?: name=.*)?>$|^<\/(?:image|audio)>$/s
+
+// Codex puts a picture before what was typed, and each between two tags that nobody typed. Its mark stands behind the text, which is what a
+// person looks for.
+const apart = (blocks: unknown[]) => {
+  const isMedia = (block: unknown) => /^input_(?:image|audio)$/.test(wordOf(objectOr(block).type))
+  const isTag = (block: unknown, i: number) => TAG.test(wordOf(objectOr(block).text)) && [blocks[i - 1], blocks[i + 1]].some(isMedia)
+  return { texts: blocks.filter((block, i) => !isMedia(block) && !isTag(block, i)), media: blocks.filter(isMedia) }
+}
+
+// `typed`: the text without the marks of what is attached.
+const promptOf = (text: string, by: string, memory: Memory, typed = text): TraceEvent[] => {
+  if (isEcho(memory, { by, kind: 'prompt', text: typed })) return []
   suggestTitle(memory, text, TITLE.prompt)
   return [prompt(text)]
 }
@@ -112,9 +130,10 @@ const agent = ({ model }: Memory) => ({ author: 'agent', authorName: codex.agent
 const ECHO = 500 // characters by which a text is recognised
 
 // Is this the second record of a text: the same text from the other side, with nothing of its kind between? One of the two may have a
-// picture's name behind the text, so the shorter one need only begin the longer.
+// picture's name behind the text, so the shorter one need only begin the longer. Of a prompt in several parts one has each on a line of its
+// own, the other all of them in one, so white space does not count.
 const isEcho = (memory: Memory, { by, kind, text }: { by: string; kind: string; text: string }) => {
-  const newest = { by, kind, text: text.trim().slice(0, ECHO).toWellFormed() }
+  const newest = { by, kind, text: text.replace(/\s+/g, '').slice(0, ECHO).toWellFormed() }
   const before = memory.said
   const alike = before !== undefined && (before.text.startsWith(newest.text) || newest.text.startsWith(before.text))
   const echo = alike && before.by !== by && before.kind === kind

@@ -210,6 +210,41 @@ onOneEngine((parley) => {
     expect(report).toMatchObject({ source: 'codex', turns: 2, skipped: [] })
   })
 
+  test('a Codex prompt with pictures or of several parts is one prompt, named by what was typed', async () => {
+    const line = (type: string, payload: object) => JSON.stringify({ timestamp: '2026-06-01T09:00:00.000Z', type, payload })
+    const text = (words: string) => ({ type: 'input_text', text: words })
+    const picture = { type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgoA' }
+    const prompt = (content: object[], shown: string) => [
+      line('response_item', { type: 'message', role: 'user', content }),
+      line('event_msg', { type: 'user_message', message: shown, images: [] }),
+      line('response_item', { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Done.' }] }),
+    ]
+    const tagged = (name: string) => [text(`<image${name}>`), picture, text('</image>')]
+    const lines = [
+      line('session_meta', { id: crypto.randomUUID() }),
+      ...prompt(
+        [...tagged(' name=[Image #1]'), ...tagged(' name=[Image #2] path="/a>b.png"'), text('[Image #1] why is this red?')],
+        '[Image #1] why is this red?',
+      ),
+      ...prompt([text('Look at '), ...tagged(''), text('the lexer.')], 'Look at the lexer.'),
+      ...prompt(tagged(''), ''),
+      ...prompt([text('What is'), text('<image>'), text('for?')], 'What is<image>for?'),
+    ]
+    const report = await importFile(parley(), files.write('pictures.jsonl', lines.join('\n')))
+    expect((await eventsOf(parley(), report.session_id)).map(outline)).toEqual([
+      '1.1 runtime session_meta',
+      '1.2 user_input [Image #1] why is this red?\n[input_image]\n[input_image]',
+      '1.3 assistant_response Done. !',
+      '2.1 user_input Look at \nthe lexer.\n[input_image]',
+      '2.2 assistant_response Done. !',
+      '3.1 user_input [input_image]',
+      '3.2 assistant_response Done. !',
+      '4.1 user_input What is\n<image>\nfor?',
+      '4.2 assistant_response Done.',
+    ])
+    expect((await sessionRow(parley(), report.session_id)).title).toBe('[Image #1] why is this red?')
+  })
+
   const gemini = [
     '1.1 runtime session_meta',
     '1.2 user_input List the modules.',
