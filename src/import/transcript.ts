@@ -68,7 +68,7 @@ export const importTranscript = async (
     const from = progress.bytes - tailLength(progress.tail)
     if (source.rereadable) await stream.end()
     const rest = source.rereadable ? source.read(from) : skip(stream.whole(), from)
-    const onwards = await afterTail(rest, progress.tail)
+    const onwards = await afterTail(rest, progress.tail, sessionId)
     if (onwards) await reading.all(linesOf(onwards, progress))
   }
   if (parent !== undefined) await refuseEnded(services.database)
@@ -129,13 +129,17 @@ const parsed = (text: string): unknown => {
 }
 
 // The bytes behind those that were read before; undefined when the transcript ends before them, as an older copy does.
-const afterTail = async (chunks: AsyncIterable<Uint8Array>, tail: string) => {
+const afterTail = async (chunks: AsyncIterable<Uint8Array>, tail: string, sessionId: string) => {
   const length = tailLength(tail)
   const stream = peekable(chunks)
   const before = await stream.head(length)
   if (before.length < length) return void (await stream.end())
   if (tailOf(before) !== tail)
-    refuse('conflict', 'This transcript does not continue the one imported earlier: its beginning has changed. Nothing was added.')
+    refuse(
+      'conflict',
+      `This transcript does not continue the one imported earlier: its beginning has changed. Nothing was added. To have it as it is now, purge the earlier one on the server's machine (bun run purge ${sessionId}), then import it again.`,
+      { session_id: sessionId },
+    )
   return skip(stream.whole(), length)
 }
 

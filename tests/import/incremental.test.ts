@@ -108,7 +108,8 @@ onOneEngine((parley) => {
       claudeLine(5, 'user', 'And more of it', { session: id }),
     ]
     const refused = await importTranscript(parley().services, bodyOf(`${changed.join('\n')}\n`)).catch((error) => error)
-    expect(refused).toMatchObject({ code: 'conflict' })
+    expect(refused).toMatchObject({ code: 'conflict', details: { session_id } })
+    expect(refused.message).toContain(`bun run purge ${session_id}`)
     expect(await importTranscript(parley().services, bodyOf(`${lines[0]}\n`))).toMatchObject({ added: 0, events: 3 })
     expect(await eventsOf(parley(), session_id)).toEqual(before)
   })
