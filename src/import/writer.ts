@@ -48,6 +48,8 @@ const BATCH_MAY_TAKE_MS = 30_000
 export const sessionIdOf = ({ format, identity }: Pick<Recognised, 'format' | 'identity'>) =>
   uuidOf(`parley\n${format.source}\n${identity}`)
 const eventIdOf = (sessionId: string, key: string) => uuidOf(`${sessionId}\n${key}`)
+// So that no transcript names a task of this server.
+const taskIdOf = (sessionId: string, task: string) => uuidOf(`${sessionId}\ntask ${task}`)
 
 export const identified = (sessionId: string, event: TraceEvent, key: string): IdentifiedEvent => ({
   ...event,
@@ -192,7 +194,7 @@ const numbered = (session: Session, batch: IdentifiedEvent[], before: OpenTurn) 
 const idsOf = (marked: [string, boolean][], wanted: boolean) => marked.flatMap(([id, is]) => (is === wanted ? [id] : []))
 
 const columnsOf = (
-  { id, key, json, type, author, authorName, teamId, replyTo, to, expectsReply, toolName, model, originatingModel }: IdentifiedEvent,
+  { id, key, json, type, author, authorName, teamId, replyTo, to, expectsReply, task, toolName, model, originatingModel }: IdentifiedEvent,
   session: string,
 ) => ({
   id,
@@ -205,6 +207,7 @@ const columnsOf = (
   replyTo: replyTo && eventIdOf(session, replyTo),
   to: to && pgArray(to),
   expectsReply,
+  taskId: task && taskIdOf(session, task),
   toolName: named(toolName),
   model: named(model),
   originatingModel: named(originatingModel),

@@ -25,50 +25,45 @@ const KNOWN_AUTHORS = new Set<unknown>(AUTHORS)
 const isEvent = ({ id, sequence, type, at }: Json) =>
   typeof id === 'string' && isUuid(id) && typeof sequence === 'number' && TYPES.has(type) && typeof at === 'string'
 
-const ofEvent = (event: Json, memory: Memory): TraceEvent => {
-  const {
-    id,
-    sequence: _,
-    type,
-    at,
-    author,
-    team,
-    posted_by_team_id,
-    content,
-    reply_to,
-    to,
-    to_people,
-    expects_reply,
-    task_id: __,
-    tool_name,
-    model,
-    ...fields
-  } = event
-  const people = to_people === undefined ? undefined : listOr(to_people).map(wordOf)
+const ofEvent = ({ id, sequence: _, type, at, ...said }: Json, memory: Memory): TraceEvent => {
   const common = { key: `/${String(id)}`, type: type as TraceEvent['type'], at }
-  if (type === 'system') {
-    const { changes } = objectOr(fields)
-    suggestTitle(memory, objectOr(objectOr(changes).title).to, TITLE.person)
-    const own = { ...(team !== undefined && { team }), ...fields, ...(to !== undefined && { to }) }
-    return {
-      ...common,
-      author: 'system',
-      content: own,
-      to: to === undefined ? undefined : listOr(to).map(wordOf).filter(isUuid),
-      ends: fields.event === 'session_concluded' ? 'before' : undefined,
-    }
-  }
-  if (type === 'chat' || type === 'user_input') suggestTitle(memory, objectOr(content).text, TITLE.prompt)
+  return type === 'system' ? { ...common, ...ofSystem(said, memory) } : { ...common, ...ofSaid(type, said, memory) }
+}
+
+type Said = Omit<TraceEvent, 'key' | 'type' | 'at'>
+
+// All that it says stands beside id and time, under whatever names.
+const ofSystem = (content: Json, memory: Memory): Said => {
+  suggestTitle(memory, objectOr(objectOr(content.changes).title).to, TITLE.person)
   return {
-    ...common,
+    author: 'system',
+    content,
+    to: handlesIn(content.to),
+    ends: content.event === 'session_concluded' ? 'before' : undefined,
+  }
+}
+
+const ofSaid = (type: unknown, said: Json, memory: Memory): Said => {
+  const { author, team, posted_by_team_id, content, reply_to, to, to_people, prompted_by, expects_reply, task_id, tool_name, model } = said
+  const message = type === 'chat' || type === 'user_input'
+  if (message) suggestTitle(memory, objectOr(content).text, TITLE.prompt)
+  const people = to_people === undefined ? undefined : listOr(to_people).map(wordOf)
+  return {
     author: KNOWN_AUTHORS.has(author) ? (author as Author) : 'agent',
     authorName: textOr(team),
     teamId: typeof posted_by_team_id === 'string' && isUuid(posted_by_team_id) ? posted_by_team_id : undefined,
     replyTo: textOr(reply_to) && `/${String(reply_to)}`,
-    to: to === undefined && people === undefined ? undefined : listOr(to).map(wordOf).filter(isUuid),
+    to: handlesIn(to) ?? (people && []),
     expectsReply: expects_reply === true || undefined,
-    content: { ...(isObject(content) ? withText(content) : { text: wordOf(content ?? '') }), ...(people && { to_people: people }) },
+    task: textOr(task_id),
+    content: {
+      ...(isObject(content) ? withText(content) : { text: wordOf(content ?? '') }),
+      ...(people && { to_people: people }),
+      ...(message && isObject(prompted_by) && { prompted_by }),
+    },
     toolName: textOr(tool_name),
     model: textOr(model),
   }
 }
+
+const handlesIn = (to: unknown) => (to === undefined ? undefined : listOr(to).map(wordOf).filter(isUuid))

@@ -13,6 +13,7 @@ export interface TraceEvent {
   replyTo?: string | undefined // the key of another event
   to?: string[] | undefined
   expectsReply?: boolean | undefined
+  task?: string | undefined // of which it is a part: whatever tells the task from the transcript's others
   content: Content
   at?: unknown
   toolName?: string | undefined

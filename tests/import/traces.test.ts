@@ -4,7 +4,9 @@ import { DatabaseTimeout } from '../../db/database.ts'
 import { bodySource } from '../../src/import/source.ts'
 import { importTranscript } from '../../src/import/transcript.ts'
 import { controlScene } from '../support/control-scene.ts'
+import { askOverRest, indexed } from '../support/history.ts'
 import { cookieOf, done, NEVER_MS, onEveryEngine, room, say, soon, viaRest } from '../support/parley.ts'
+import { said } from '../support/played-runner.ts'
 import { claudeLine, dataFile, eventsOf, forget, outline, sessionRow } from '../support/transcripts.ts'
 
 const session = () => crypto.randomUUID()
@@ -250,16 +252,34 @@ onEveryEngine((parley, engine) => {
     expect(body.session_id).not.toBe(id)
   })
 
-  test('the export of a driven session comes back with the key that prompted as the author', async () => {
-    const { session_id, start } = await controlScene(parley())
+  test('the export of a driven session comes back with who prompted, each event’s task, and all that its system events say', async () => {
+    const { session_id, runner, call, start } = await controlScene(parley())
+    const word = `quokka${crypto.randomUUID().slice(0, 8)}`
     await start('Add a test.')
-    const path = `/sessions/${session_id}/feed.jsonl?include_trace=true`
-    const exported = await (await parley().send(path)).text()
-    const authors = (text: string) => text.trim().split('\n').map((line) => JSON.parse(line)).map(({ type, author, team }) => [type, author, team]) // prettier-ignore
-    expect(authors(exported)).toContainEqual(['user_input', 'key', 'a full key'])
-    const { body } = await post(exported.replace(/"id":"[^"]+"/g, () => `"id":"${crypto.randomUUID()}"`)) // as at another server
-    const again = await (await parley().send(path.replace(session_id, body.session_id))).text()
-    expect(authors(again)).toEqual(authors(exported))
+    await runner.work(`The ${word} sleeps.`, [said(`The ${word} sleeps.`)])
+    const forked = await done(call('send_prompt', { session_id, prompt: 'Another.', mode: 'fork' }))
+    const exportOf = async (id: string) => {
+      const text = await (await parley().send(`/sessions/${id}/feed.jsonl?include_trace=true`)).text()
+      return { text, events: text.trim().split('\n').map((line) => JSON.parse(line)) } // prettier-ignore
+    }
+    const cameBack = async (id: string) => {
+      const { text, events } = await exportOf(id)
+      const { body } = await post(text.replace(/"id":"[^"]+"/g, () => `"id":"${crypto.randomUUID()}"`)) // as at another server
+      return { id: body.session_id as string, before: events, after: (await exportOf(body.session_id)).events }
+    }
+    const { id, before, after } = await cameBack(session_id)
+    const told = ({ type, author, team, prompted_by, task_id }: any) => [type, author, team, prompted_by, task_id !== undefined]
+    expect(before.map(told)).toContainEqual(['user_input', 'key', 'a full key', expect.objectContaining({ name: 'a full key' }), true])
+    expect(after.map(told)).toEqual(before.map(told))
+    expect(new Set(after.map(({ task_id }) => task_id)).size).toBe(new Set(before.map(({ task_id }) => task_id)).size)
+    await indexed(parley())
+    const { data } = await askOverRest(parley())('search_sessions', { query: word, within_id: `session:${id}` })
+    expect(data.results.map(({ event }: any) => event.ordinal)).toEqual([after.findLast(({ type }) => type === 'chat').sequence])
+
+    const fork = await cameBack(forked.session_id)
+    const [begins] = fork.before.filter(({ event }) => event === 'session_forked')
+    expect(begins.task_id).toBeString()
+    expect(fork.after.find(({ event }) => event === 'session_forked')).toEqual({ ...begins, id: expect.any(String) })
   })
 
   if (engine === 'postgres') {
