@@ -56,12 +56,13 @@ export const importTranscript = async (
     refuse('conflict', 'This feed belongs to a session of this server, which already has all of it. Nothing was imported.', {
       session_id: original,
     })
-  const sessionId = sessionIdOf(recognised)
+  const sessionId = await sessionIdOf(services.database, recognised)
   if (parent !== undefined) await refuseForeign(services, sessionId, parent)
   const progress = await importProgressOf(services.database, sessionId)
   const writer = new Writer(services, sessionId, recognised, parent, refuseEnded)
-  const fromBeginning = document || progress.bytes === 0
-  const reading = new TranscriptReader(writer, fromBeginning ? { ...progress, ...START, memory: newMemory() } : progress, document)
+  const fromBeginning = document || recognised.format.ownIds || progress.bytes === 0
+  const anew = { ...progress, ...START, memory: newMemory(), again: progress.batches > 0 }
+  const reading = new TranscriptReader(writer, fromBeginning ? anew : progress, document)
   if (document) await reading.all(elementsOf(stream.whole()))
   else if (fromBeginning) await reading.all(linesOf(stream.whole(), START))
   else {

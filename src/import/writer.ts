@@ -44,9 +44,16 @@ export type RefuseEnded = (queries: Queries) => Promise<void>
 
 const BATCH_MAY_TAKE_MS = 30_000
 
-/** Ids are hashes of the transcript's identity and the event's key, so that they are the same at every import. */
-export const sessionIdOf = ({ format, identity }: Pick<Recognised, 'format' | 'identity'>) =>
-  uuidOf(`parley\n${format.source}\n${identity}`)
+/** The session that a transcript is imported into: the one that it was imported into before, if there is one. */
+export const sessionIdOf = async (queries: Queries, { format, identity, formerIdentity }: Recognised): Promise<string> => {
+  const id = hashedId(format, identity)
+  if (formerIdentity === undefined || (await importOf(queries, id))) return id
+  const former = hashedId(format, formerIdentity)
+  return (await importOf(queries, former)) ? former : id
+}
+
+// Ids are hashes of the transcript's identity and the event's key, so that they are the same at every import.
+const hashedId = ({ source }: Format, identity: string) => uuidOf(`parley\n${source}\n${identity}`)
 const eventIdOf = (sessionId: string, key: string) => uuidOf(`${sessionId}\n${key}`)
 // So that no transcript names a task of this server.
 const taskIdOf = (sessionId: string, task: string) => uuidOf(`${sessionId}\ntask ${task}`)

@@ -12,20 +12,31 @@ export const parley: Format = {
   ownIds: true,
   agent: 'Parley',
   claims: (record) => isEvent(record),
-  identity: ({ records }) => textOr(records.find(isEvent)?.id),
+  // Exports of one session begin with different events: one without its trace names the event with which the log does.
+  identity: ({ records }) => {
+    const first = records.find(isEvent)
+    return first && (uuidOr(first.first_event_id) ?? String(first.id))
+  },
+  // An export without its trace did not name it once.
+  formerIdentity: ({ records }) => uuidOr(records.find((record) => isEvent(record) && isConversation(record))?.id),
   read: (record, memory) => (isObject(record) && isEvent(record) ? [ofEvent(record, memory)] : [unknown(record)]),
 }
 
 // Its text is one, whatever stands there.
 const withText = ({ text, ...rest }: Json): Json => ({ ...(text !== undefined && { text: asText(text) }), ...rest })
 
+const uuidOr = (value: unknown) => (typeof value === 'string' && isUuid(value) ? value : undefined)
+
 const TYPES = new Set<unknown>(LOG_TYPES)
 const KNOWN_AUTHORS = new Set<unknown>(AUTHORS)
 
 const isEvent = ({ id, sequence, type, at }: Json) =>
-  typeof id === 'string' && isUuid(id) && typeof sequence === 'number' && TYPES.has(type) && typeof at === 'string'
+  uuidOr(id) !== undefined && typeof sequence === 'number' && TYPES.has(type) && typeof at === 'string'
 
-const ofEvent = ({ id, sequence: _, type, at, ...said }: Json, memory: Memory): TraceEvent => {
+const isMessage = (type: unknown) => type === 'chat' || type === 'user_input'
+const isConversation = ({ type }: Json) => type === 'system' || isMessage(type)
+
+const ofEvent = ({ id, sequence: _, first_event_id: __, type, at, ...said }: Json, memory: Memory): TraceEvent => {
   const common = { key: `/${String(id)}`, type: type as TraceEvent['type'], at }
   return type === 'system' ? { ...common, ...ofSystem(said, memory) } : { ...common, ...ofSaid(type, said, memory) }
 }
@@ -45,13 +56,12 @@ const ofSystem = (content: Json, memory: Memory): Said => {
 
 const ofSaid = (type: unknown, said: Json, memory: Memory): Said => {
   const { author, team, posted_by_team_id, content, reply_to, to, to_people, prompted_by, expects_reply, task_id, tool_name, model } = said
-  const message = type === 'chat' || type === 'user_input'
-  if (message) suggestTitle(memory, objectOr(content).text, TITLE.prompt)
+  if (isMessage(type)) suggestTitle(memory, objectOr(content).text, TITLE.prompt)
   const people = to_people === undefined ? undefined : listOr(to_people).map(wordOf)
   return {
     author: KNOWN_AUTHORS.has(author) ? (author as Author) : 'agent',
     authorName: textOr(team),
-    teamId: typeof posted_by_team_id === 'string' && isUuid(posted_by_team_id) ? posted_by_team_id : undefined,
+    teamId: uuidOr(posted_by_team_id),
     replyTo: textOr(reply_to) && `/${String(reply_to)}`,
     to: handlesIn(to) ?? (people && []),
     expectsReply: expects_reply === true || undefined,
@@ -59,7 +69,7 @@ const ofSaid = (type: unknown, said: Json, memory: Memory): Said => {
     content: {
       ...(isObject(content) ? withText(content) : { text: wordOf(content ?? '') }),
       ...(people && { to_people: people }),
-      ...(message && isObject(prompted_by) && { prompted_by }),
+      ...(isMessage(type) && isObject(prompted_by) && { prompted_by }),
     },
     toolName: textOr(tool_name),
     model: textOr(model),

@@ -13,6 +13,8 @@ export interface Recognised {
   format: Format
   /** Identifies the transcript among all of its source. */
   identity: string
+  /** What identified it in an earlier version, if that was something else. */
+  formerIdentity: string | undefined
   /** The first time in it. */
   startedAt: string | undefined
 }
@@ -22,7 +24,8 @@ export const recognise = (head: TranscriptHead): Recognised | undefined => {
   const format = head.records.flatMap((record) => FORMATS.find(({ claims }) => claims(record)) ?? [])[0]
   const identity = format?.identity(head)
   if (format === undefined || identity === undefined) return undefined
-  return { format, identity, startedAt: head.records.map(timeOf).find((at) => at !== undefined) }
+  const formerIdentity = format.formerIdentity?.(head)
+  return { format, identity, formerIdentity, startedAt: head.records.map(timeOf).find((at) => at !== undefined) }
 }
 
 export const refuseUnknown = (): never =>

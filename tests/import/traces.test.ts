@@ -282,6 +282,39 @@ onEveryEngine((parley, engine) => {
     expect(fork.after.find(({ event }) => event === 'session_forked')).toEqual({ ...begins, id: expect.any(String) })
   })
 
+  test('exports of a session, with its trace and without, are one session, in whatever order they are imported', async () => {
+    const transcript = (await post(readFileSync(dataFile('codex.jsonl')))).body.session_id
+    const driven = await controlScene(parley())
+    await driven.start('Add a test.')
+    await driven.runner.work('It is there.', [said('It is there.')])
+    const idsIn = (texts: string[]) => new Set(texts.flatMap((text) => [...text.matchAll(/^\{"id":"([^"]+)"/gm)].map(([, id]) => id)))
+    for (const id of [transcript, driven.session_id]) {
+      const exportOf = async (query: string) => (await parley().send(`/sessions/${id}/feed.jsonl${query}`)).text()
+      const [whole, prompts] = [await exportOf('?include_trace=true'), await exportOf('')]
+      expect(idsIn([prompts]).size).toBeLessThan(idsIn([whole]).size)
+      expect((await post(prompts)).body.error.details).toEqual({ session_id: id })
+      await forget(parley(), id) // as at another server
+      const former = prompts.replace(/,"first_event_id":"[^"]+"/, '') // as earlier versions exported it
+      const lastless = whole.replace(/\n.*\n$/, '\n')
+      for (const texts of [
+        [whole, prompts],
+        [prompts, whole],
+        [lastless, prompts],
+        [former, whole],
+        [former, prompts],
+      ] as [string, string][]) {
+        // prettier-ignore
+        const [one, two, again] = [await post(texts[0]), await post(texts[1]), await post(texts[0])].map(({ body }) => body)
+        const events = idsIn(texts).size
+        expect(two).toMatchObject({ session_id: one.session_id, events, added: events - one.events })
+        expect(again).toMatchObject({ session_id: one.session_id, events, added: 0 })
+        const logged = await eventsOf(parley(), one.session_id)
+        expect(logged.map(({ content }) => content.first_event_id)).toEqual(logged.map(() => undefined))
+        await forget(parley(), one.session_id)
+      }
+    }
+  })
+
   if (engine === 'postgres') {
     test('readers of the page and the feed see an imported session to its end', async () => {
       const { body } = await post(readFileSync(dataFile('codex.jsonl')))

@@ -60,7 +60,8 @@ const MARKDOWN = {
 const FEED = {
   operationId: 'export_feed',
   tags: ['exports'],
-  summary: 'The whole feed, one Event a line. POST /api/traces imports it again.',
+  summary:
+    'The whole feed, one Event a line; where the log begins with another event than the feed, the first line names it as `first_event_id`. POST /api/traces imports it again.',
   security: READABLE,
   parameters: [SESSION_ID, CREDENTIAL, INCLUDE_TRACE],
   responses: { 200: { description: 'OK', content: { 'application/x-ndjson': { schema: { type: 'string' } } } }, ...NOT_READ },

@@ -36,8 +36,14 @@ export const feedExport = async (c: Http, { services }: Site): Promise<Response>
 /** A title as a file name, in characters that every file system takes. */
 export const fileNameOf = (title: string): string => slugOf(title, /[^a-z0-9]+/g) || 'session'
 
+// An import knows a session by the first event of its log: a feed that begins with another one names it in its first line.
 async function* lines(services: Services, session: Session, trace: boolean) {
-  for await (const events of pages(services, session, trace)) yield events.map((event) => `${JSON.stringify(event)}\n`).join('')
+  let first = trace ? undefined : (await eventsAfter(services.database, session.id, 0, true, 1)).events[0]?.id
+  for await (const events of pages(services, session, trace)) {
+    const named = events.map((event, i) => (i > 0 || (first ?? event.id) === event.id ? event : { ...event, first_event_id: first }))
+    yield named.map((event) => `${JSON.stringify(event)}\n`).join('')
+    first = undefined
+  }
 }
 
 // The log as it was at the request: with the events that come meanwhile, the file of a busy session would never end.
