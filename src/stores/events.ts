@@ -80,6 +80,12 @@ export const eventsBefore = async (
   return { events: events.reverse(), hasMore }
 }
 
+/** The newest messages, ascending, within the limits of eventsAfter; with `responses` also those of an agent in the trace. */
+export const newestMessages = async (queries: Queries, sessionId: string, responses: boolean, limit: number): Promise<Event[]> => {
+  const said = responses ? `(${MESSAGE} or type = 'assistant_response')` : MESSAGE
+  return (await page(queries, `session_id = $1 and ${said}`, 'desc', [sessionId], limit)).events.reverse()
+}
+
 export const eventById = async ({ query }: Queries, sessionId: string, id: string): Promise<Event | undefined> => {
   const [row] = await query<EventRow>(`select ${COLUMNS} from events where session_id = $1 and id = $2`, [sessionId, id])
   return row && eventOf(row)

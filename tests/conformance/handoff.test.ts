@@ -1,9 +1,11 @@
 import { expect } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { test } from '../support/foreign.ts'
 import { cookieOf, done, onOneEngine, room, say, seat, viaRest, type Seat, type Served } from '../support/parley.ts'
 import { controlWith } from '../support/control-scene.ts'
 import { keyOf } from '../support/keys.ts'
 import { cpuMsAsync } from '../support/cpu.ts'
+import { claudeLine, dataFile } from '../support/transcripts.ts'
 
 const DOC = `# Session: Shipping the parser
 ## Goals
@@ -119,6 +121,29 @@ onOneEngine((parley) => {
     expect(parts['Conclusion']).toBe('> The parser ships.\n>\n> ### Open\n> The printer.'.replace('>\n', '> \n'))
     expect(parts['Where it stands']).toContain('- Status: concluded at ')
     expect(parts['How to continue']).toContain(`resume_from \`${id}\``)
+    expect(parts['How to continue']).toContain('whose document opens with this conclusion')
+  })
+
+  test('an imported transcript tells its prompts and what its agent came to, and promises no conclusion', async () => {
+    const session = crypto.randomUUID()
+    const prompts = Array.from({ length: 13 }, (_, i) => [
+      claudeLine(3 * i, 'user', `Step ${i}`, { session }),
+      claudeLine(3 * i + 1, 'assistant', `I look at ${i}.`, { session }),
+      claudeLine(3 * i + 2, 'assistant', `Answer ${i}.`, { session, end: true }),
+    ])
+    for (const [body, said] of [
+      [
+        readFileSync(dataFile('codex.jsonl')),
+        ['Why does E_TOKEN_42 appear in src/lexer/scan.rs?', 'Because the table has no entry for it.', 'Add one.'],
+      ],
+      [prompts.flat().join('\n'), prompts.flatMap((_, i) => [`Step ${i}`, `Answer ${i}.`]).slice(-12)],
+    ] as const) {
+      const imported = (await (await parley().send('/api/traces', { body })).json()) as { session_id: string }
+      const parts = partsOf((await handoff(imported.session_id)).text)
+      expect([...parts['Last messages']!.matchAll(/^> (.*)$/gm)].map(([, text]) => text)).toEqual([...said])
+      expect(parts['How to continue']).toContain(`resume_from \`${imported.session_id}\``)
+      expect(parts['How to continue']).not.toContain('conclusion')
+    }
   })
 
   test('the title of a document is no section of what is open, whatever its words are', async () => {
