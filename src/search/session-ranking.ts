@@ -5,7 +5,8 @@ import { binderTo } from '../../db/params.ts'
 import { B, K1, quoted } from './tokenizer.ts'
 import { pgArray, plainArray } from '../../db/arrays.ts'
 import { pause } from '../core/runtime/pause.ts'
-import { firstPlace } from '../core/events/event-text.ts'
+import { folded } from '../core/text/nfkc.ts'
+import { firstPlace, wordsAmong } from '../core/text/word-places.ts'
 import { LAST_EVENT_AT } from '../stores/last-event-at.ts'
 import { weightOf } from './candidates.ts'
 import type { Scope } from './scope.ts'
@@ -103,7 +104,7 @@ export interface SessionText {
   source: string
   completed: boolean
   updated_at: string
-  /** The part of the document around the first of the terms; null if it has none of them. */
+  /** The part of the document around the first of the terms that it has as a word, or at least within another; null if it has none of them. */
   around: string | null
 }
 
@@ -134,13 +135,23 @@ const someTexts = async (queries: Queries, ids: string[], terms: string[]): Prom
          where s.id = any($1::uuid[])`,
     [plainArray(ids), ...terms],
   )
-  return Promise.all(
-    texts.map(async ({ unsure, ...text }) => (unsure ? { ...text, around: await aroundInAnyForm(queries, text.id, terms) } : text)),
-  )
+  const withWord = async ({ unsure, ...text }: SessionText & { unsure: boolean }): Promise<SessionText> => {
+    const sure = text.around === null ? !unsure : firstIsWord(text.around, terms)
+    return sure ? text : { ...text, around: await aroundWord(queries, text.id, terms) }
+  }
+  return Promise.all(texts.map(withWord))
 }
 
-// A document with letters outside ASCII may have the terms in another form. Postgres takes ten times as long to compare in NFKC.
-const aroundInAnyForm = async ({ query }: Queries, id: string, terms: string[]): Promise<string | null> => {
+// The first of the terms that are there is the one around which the text was taken.
+const firstIsWord = (around: string, terms: string[]): boolean => {
+  const compared = folded(around)
+  const first = terms.filter((term) => compared.includes(term)).slice(0, 1)
+  return wordsAmong(around, first).length > 0
+}
+
+// Postgres compares neither words nor forms of letters: a document may have the term within another word first, or with letters outside ASCII
+// in another form. To read such a document takes no longer than Postgres takes to put it in lower case.
+const aroundWord = async ({ query }: Queries, id: string, terms: string[]): Promise<string | null> => {
   const [doc] = await query<{ content: string }>('select content from session_docs where session_id = $1', [id])
   const place = firstPlace(doc?.content ?? '', terms)
   if (place === undefined) return null

@@ -92,6 +92,17 @@ onEveryEngine((parley, engine) => {
       expect(hit.snippet.length).toBeLessThan(300)
     })
 
+    test('are quoted where a document has the word, not where another word has it within', async () => {
+      const said = word()
+      const { id, alex } = await room(call())
+      const text = `# Notes\n\nIm${said}ant.\n\n${'Something else. '.repeat(200)}\n\n- The ${said} is 8080.\n`
+      await done(alex('update_session_doc', { content: text, expected_version: 0 }))
+      await settled()
+      const [hit] = await sessions(said)
+      expect(hit).toMatchObject({ id, place: 'document' })
+      expect(hit.snippet).toContain(`The ${said} is 8080.`)
+    })
+
     test('are found before anything was said, when imported, and within a second', async () => {
       const said = word()
       const { session_id } = await done(

@@ -73,6 +73,7 @@ test('words are marked in whatever form they are written', () => {
     'The <mark>ＰＡＲＳＥＲ</mark> of parsers, a <mark>Parser</mark>…',
   )
   expect(marked('… 𝐩𝐚𝐫𝐬𝐞𝐫, ＡＬＬＥ́', 'parser', 'allé')).toBe('… <mark>𝐩𝐚𝐫𝐬𝐞𝐫</mark>, <mark>ＡＬＬＥ́</mark>')
+  expect(marked('İİ port, İstanbul', 'port', 'i\u0307stanbul')).toBe('İİ <mark>port</mark>, <mark>İstanbul</mark>')
   expect(marked('占用了８０８０端口', '8080')).toBe('占用了<mark>８０８０</mark>端口')
 })
 

@@ -164,6 +164,21 @@ describe('short texts', () => {
       expect(excerpt(`${filler}${written} x${filler}`, ['nowhere', ...terms(written)]).text).toContain(written)
   })
 
+  test('an excerpt shows the word, not a place within another, unless there is no other', () => {
+    const text = `An important line.\n${'Something else. '.repeat(60)}It listens on port 8080.`
+    expect(excerpt(text, ['port']).text).toContain('port 8080')
+    expect(excerpt(text, ['impor', 'port']).text).toContain('port 8080')
+    expect(excerpt(text, ['impor']).text).toStartWith('An important')
+    const within = `${'Something else. '.repeat(60)}It is important.`
+    expect(excerpt(within, ['nowhere', 'port']).text).toContain('important')
+  })
+
+  test('an excerpt shows the word however many letters before it have another length in lower case', () => {
+    const text = `${'İ '.repeat(400)}the needle${' hay'.repeat(400)}`
+    expect(excerpt(text, ['needle']).text).toContain('the needle')
+    expect(excerpt(`${text} İstanbul`, terms('İstanbul')).text).toContain('İstanbul')
+  })
+
   test('a call without a text shows its tool and arguments', () => {
     expect(textOf('tool_call', { arguments: { cmd: 'cargo test', n: 1 } }, 'exec_command')).toBe('exec_command(cmd="cargo test", n=1)')
     expect(textOf('system', { event: 'team_joined', team: "Bea's Team" }, null)).toBe("team_joined, team: Bea's Team")

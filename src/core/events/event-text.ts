@@ -1,7 +1,7 @@
 // An event's content as text, for search, summaries and snippets.
 import { fromBeforeTo } from './event-kinds.ts'
 import { asText } from '../text/as-text.ts'
-import { folded, placeInText } from '../text/nfkc.ts'
+import { firstPlace } from '../text/word-places.ts'
 
 /** Has `text` if the event has one. A tool call has `arguments`, a tool response may have `exit_code`, a system event has `event` and its own
  *  fields. */
@@ -60,7 +60,7 @@ export const shortened = (text: string, more = false): Short => {
   return { text: `${cut(line, SUMMARY)}…`, truncated: true }
 }
 
-/** A line of the text around one of the terms: the first in the list that the text has. */
+/** A line of the text around one of the terms: the first in the list that the text has as a word. */
 export const excerpt = (text: string, terms: string[], more = false): Short => excerptAt(text, firstPlace(text, terms) ?? 0, more)
 
 /** A line of the text around this place. */
@@ -69,21 +69,6 @@ export const excerptAt = (text: string, place: number, more = false): Short => {
   const start = wordAt(text, whole(text, place - SUMMARY / 3), place)
   const { text: line, truncated } = shortened(text.slice(start), more)
   return { text: `…${line}`, truncated: truncated || start > 0 }
-}
-
-/** Where the first of the terms stands that the text has, in whatever form. They come rarest first, since the rarest is what was most likely
- *  looked for. */
-export const firstPlace = (text: string, terms: string[]): number | undefined => {
-  const lower = text.toLowerCase()
-  let compared: string | undefined // most terms stand as they are
-  for (const term of terms) {
-    const place = lower.indexOf(term)
-    if (place >= 0) return place
-    compared ??= folded(text)
-    const inNfkc = compared.indexOf(term)
-    if (inNfkc >= 0) return placeInText(text, inNfkc)
-  }
-  return undefined
 }
 
 // The next word that begins before `limit`, unless the text has none there.
