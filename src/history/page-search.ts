@@ -1,14 +1,12 @@
 // The search of the pages: events, and beside them sessions and their documents, with more filters than search_sessions has. It is an
 // operation without route and tool, which pages perform as agents perform theirs.
 import { z } from 'zod'
-import { excerpt, shortened } from '../core/events/event-text.ts'
-import { toPlainText } from '../markdown/plain-text.ts'
 import { eventTypeNumber, SEARCHED_BY_DEFAULT } from '../core/events/event-types.ts'
 import type { Context } from '../operations/context.ts'
 import type { Scope } from '../search/scope.ts'
 import { findEvents, parseQuery, type ParsedQuery } from '../search/ranking.ts'
 import { findSessions, sessionTexts, type SessionText } from '../search/session-ranking.ts'
-import { withoutSessionTerms } from './session-hits.ts'
+import { quoteOf, withoutSessionTerms } from './session-hits.ts'
 import { hit, hitsOf, searchedTypes, queryText, targetOf, warningsOf } from './search.ts'
 import { pageTool } from './tool.ts'
 
@@ -104,7 +102,7 @@ const matchesAmongSessions = async ({ queries }: Context, parsed: ParsedQuery, s
   return { hits, more: found.length > limit, terms }
 }
 
-const sessionMatchOf = ({ around, description, ...session }: SessionText, terms: string[]): SessionMatch =>
-  around === null
-    ? { ...session, place: 'description', snippet: excerpt(toPlainText(description), terms).text || shortened(description).text }
-    : { ...session, place: 'document', snippet: excerpt(toPlainText(around), terms, true).text }
+const sessionMatchOf = ({ around, description, ...session }: SessionText, terms: string[]): SessionMatch => {
+  const { place, snippet } = quoteOf({ around, description }, terms)
+  return { ...session, place, snippet }
+}

@@ -2,7 +2,7 @@
 // in for each session; what its document says comes as a note beside the hits.
 import { excerpt, shortened } from '../core/events/event-text.ts'
 import { toPlainText } from '../markdown/plain-text.ts'
-import { folded } from '../core/text/nfkc.ts'
+import { wordsAmong } from '../core/text/word-places.ts'
 import type { EventType } from '../core/events/event-types.ts'
 import type { Context } from '../operations/context.ts'
 import { firstEvents } from '../stores/history.ts'
@@ -76,13 +76,19 @@ export const mergeSessions = async (
 const byRank = (a: ScoredEvent, b: ScoredEvent) => b.score - a.score || (a.at === b.at ? (a.id < b.id ? -1 : 1) : a.at < b.at ? 1 : -1)
 
 // A hit shows its session's title. If no other text of the session has more of the terms, a note would add nothing.
-const noteOf = ({ id, title, description, around }: SessionText, terms: string[], shown: boolean): string[] => {
-  const count = (text: string) => terms.filter((term) => text.includes(term)).length
-  const [inTitle, inDescription, inDocument] = [title, description, around ?? ''].map(folded).map(count) as [number, number, number]
-  const name = `${sessionRef(id)} (${JSON.stringify(title)})`
-  if (inTitle >= Math.max(inDescription, inDocument)) return shown ? [] : [`Found in the title of ${name}.`]
-  if (inDescription >= inDocument) return [`Found in the description of ${name}: ${JSON.stringify(quote(description, terms))}.`]
-  return [`Found in the document of ${name}: ${JSON.stringify(quote(around!, terms))}. Read it with GET /api/sessions/${id}/handoff.md.`]
+const noteOf = (text: SessionText, terms: string[], shown: boolean): string[] => {
+  const { place, snippet, words } = quoteOf(text, terms)
+  const name = `${sessionRef(text.id)} (${JSON.stringify(text.title)})`
+  if (wordsAmong(text.title, terms).length >= words) return shown ? [] : [`Found in the title of ${name}.`]
+  const quoted = `Found in the ${place} of ${name}: ${JSON.stringify(snippet)}.`
+  return [place === 'document' ? `${quoted} Read it with GET /api/sessions/${text.id}/handoff.md.` : quoted]
+}
+
+/** A line of the text that has more of the terms as words: the description, or the document. */
+export const quoteOf = ({ description, around }: Pick<SessionText, 'description' | 'around'>, terms: string[]) => {
+  const [described, written] = [description, around ?? ''].map((text) => wordsAmong(text, terms).length) as [number, number]
+  const place = written > described ? 'document' : 'description'
+  return { place, snippet: quote(place === 'document' ? around! : description, terms), words: Math.max(described, written) } as const
 }
 
 const quote = (text: string, terms: string[]) => excerpt(toPlainText(text), terms, true).text || shortened(text).text

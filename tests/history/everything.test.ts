@@ -103,6 +103,18 @@ onEveryEngine((parley, engine) => {
       expect(hit.snippet).toContain(`The ${said} is 8080.`)
     })
 
+    test('are quoted by their description where it has more of the words than the document', async () => {
+      const [one, two] = [word(), word()]
+      const { id, alex } = await room(call(), { title: `The ${one}`, description: `Which ${one} the ${two} takes.` })
+      const quoted = { id, place: 'description', snippet: `Which ${one} the ${two} takes.` }
+      await done(alex('update_session_doc', { content: `Im${one}ant: ship on Monday.`, expected_version: 0 }))
+      await settled()
+      expect(await sessions(one)).toMatchObject([quoted])
+      await done(alex('update_session_doc', { content: `The ${two} ships on Monday.`, expected_version: 1 }))
+      await settled()
+      expect(await sessions(`${one} ${two}`)).toMatchObject([quoted])
+    })
+
     test('are found before anything was said, when imported, and within a second', async () => {
       const said = word()
       const { session_id } = await done(
