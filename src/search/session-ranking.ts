@@ -6,7 +6,7 @@ import { B, K1, quoted } from './tokenizer.ts'
 import { pgArray, plainArray } from '../../db/arrays.ts'
 import { pause } from '../core/runtime/pause.ts'
 import { folded } from '../core/text/nfkc.ts'
-import { firstPlace, wordsAmong } from '../core/text/word-places.ts'
+import { firstFound, wordsAmong } from '../core/text/word-places.ts'
 import { LAST_EVENT_AT } from '../stores/last-event-at.ts'
 import { weightOf } from './candidates.ts'
 import type { Scope } from './scope.ts'
@@ -153,7 +153,7 @@ const firstIsWord = (around: string, terms: string[]): boolean => {
 // in another form. To read such a document takes no longer than Postgres takes to put it in lower case.
 const aroundWord = async ({ query }: Queries, id: string, terms: string[]): Promise<string | null> => {
   const [doc] = await query<{ content: string }>('select content from session_docs where session_id = $1', [id])
-  const place = firstPlace(doc?.content ?? '', terms)
+  const place = firstFound(doc?.content ?? '', terms)?.place
   if (place === undefined) return null
   const from = Math.max(0, place - BEFORE)
   return doc!.content.slice(from, from + AROUND).toWellFormed()

@@ -4,6 +4,7 @@ import { renderToStaticMarkup } from 'react-dom/server'
 import { Marked } from '../../components/parts/marked.tsx'
 import { Hits, type EventHit } from '../../components/search/search-hits.tsx'
 import { eventKindsOf } from '../../src/core/events/event-kinds.ts'
+import { excerpt } from '../../src/core/events/event-text.ts'
 import { searchLine } from '../../src/pages/search/search-line.ts'
 import { eventKinds } from '../../src/rooms/event-kinds.ts'
 import type { Event } from '../../src/stores/events.ts'
@@ -47,6 +48,24 @@ test('what was said loses the marks of its markdown, the languages of its fences
     searchLine(event({ type: 'chat', content: { text } }), 'assistant_response', quoted, ['git'], kinds)
   expect(said('The **parser** passes:\n\n```sh\ngit status\n```')).toBe('The parser passes: git status')
   expect(said(`${'word '.repeat(9_000)}\n\ngit`, '…word **git**')).toBe('…word git') // too far on to be looked for
+})
+
+test('a long text is quoted by its rarest word, not by a common one or a part of another further ahead', () => {
+  const log = `An import in the parser.\n${'Compiling the next crate in turn.\n'.repeat(900)}error E0308: mismatched types`
+  const said = (...terms: string[]) =>
+    searchLine(event({ type: 'chat', content: { text: log } }), 'assistant_response', excerpt(log, terms).text, terms, kinds)
+  expect(said('e0308', '0308', 'in', 'e')).toContain('error E0308')
+  expect(said('types', 'in')).toContain('mismatched types')
+  expect(said('parser', 'in')).toStartWith('An import in the parser.')
+  expect(said('ompilin')).toContain('Compiling')
+})
+
+test('a call shows the argument that has the rarest word', () => {
+  const line = (...terms: string[]) =>
+    searchLine(call('Grep', { pattern: 'in reports', path: 'src/lexer', glob: 'port/*.ts' }), 'tool_call', '', terms, kinds)
+  expect(line('lexer', 'in')).toBe('Grep\u2002in reports · src/lexer')
+  expect(line('port', 'in')).toBe('Grep\u2002in reports · port/*.ts')
+  expect(line('epor')).toBe('Grep\u2002in reports')
 })
 
 test('what a tool answered stays as it is', () => {

@@ -1,7 +1,7 @@
 // An event's content as text, for search, summaries and snippets.
 import { fromBeforeTo } from './event-kinds.ts'
 import { asText } from '../text/as-text.ts'
-import { firstPlace } from '../text/word-places.ts'
+import { firstFound } from '../text/word-places.ts'
 
 /** Has `text` if the event has one. A tool call has `arguments`, a tool response may have `exit_code`, a system event has `event` and its own
  *  fields. */
@@ -61,7 +61,7 @@ export const shortened = (text: string, more = false): Short => {
 }
 
 /** A line of the text around one of the terms: the first in the list that the text has as a word. */
-export const excerpt = (text: string, terms: string[], more = false): Short => excerptAt(text, firstPlace(text, terms) ?? 0, more)
+export const excerpt = (text: string, terms: string[], more = false): Short => excerptAt(text, firstFound(text, terms)?.place ?? 0, more)
 
 /** A line of the text around this place. */
 export const excerptAt = (text: string, place: number, more = false): Short => {

@@ -21,14 +21,21 @@ export const wordsAmong = (text: string, terms: string[]): string[] => {
   return terms.filter((term) => wordAt(compared, term) >= 0)
 }
 
-/** Where the first of the terms stands that the text has as a word, or at least within another. They come rarest first, since the rarest is
- *  what was most likely looked for. */
-export const firstPlace = (text: string, terms: string[]): number | undefined => {
+export interface Found {
+  term: string
+  place: number
+  /** Whether it stands there as a word. */
+  word: boolean
+}
+
+/** The first of the terms that the text has as a word, or at least within another. They come rarest first, since the rarest is what was most
+ *  likely looked for. */
+export const firstFound = (text: string, terms: string[]): Found | undefined => {
   const compared = comparedForm(text)
-  for (const placeOf of [wordAt, within])
+  for (const word of [true, false])
     for (const term of terms) {
-      const at = placeOf(compared, term)
-      if (at >= 0) return compared.inText(at)
+      const at = word ? wordAt(compared, term) : compared.lower.indexOf(term)
+      if (at >= 0) return { term, place: compared.inText(at), word }
     }
   return undefined
 }
@@ -44,8 +51,6 @@ const comparedForm = (text: string): Compared => {
   const same = cased === text
   return { cased, lower: cased.toLowerCase(), inText: (place) => (same ? place : placeInText(text, place)) }
 }
-
-const within = ({ lower }: Compared, term: string) => lower.indexOf(term)
 
 const wordAt = ({ cased, lower }: Compared, term: string, from = 0): number => {
   let at = lower.indexOf(term, from)
