@@ -10,7 +10,8 @@ import { excerptAround } from './excerpt.ts'
  *  the title; what is in the description counts nine tenths of that. `id` is a meeting_id, item_id or decision_id. */
 export const searchContent = op({
   name: 'search_content',
-  summary: 'Search titles and descriptions of meetings, action items and decisions; typos are forgiven.',
+  summary:
+    'Search titles and descriptions of meetings, action items and decisions; typos are forgiven. The excerpt of one that was withdrawn begins with "withdrawn: ".',
   route: toolRoute('search_content'),
   callers: CALLERS,
   keyRow: RECORD_READERS,
@@ -38,11 +39,11 @@ export const searchContent = op({
   async run(context, { query, content_types: types = CONTENT_TYPES, limit }) {
     const found = await search(context.services.database, { query, types, sessionId: onlySession(context), limit })
     return {
-      results: found.map(({ id, type, title, description, session_id, score }) => ({
+      results: found.map(({ id, type, title, description, session_id, withdrawn, score }) => ({
         id,
         type,
         title,
-        excerpt: excerptAround(description === '' ? title : description, query),
+        excerpt: `${withdrawn ? 'withdrawn: ' : ''}${excerptAround(description === '' ? title : description, query)}`,
         score: Math.min(1, Math.round(score * 10_000) / 10_000),
         meeting_id: session_id,
       })),

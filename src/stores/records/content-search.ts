@@ -18,6 +18,8 @@ export interface Found {
   description: string
   session_id: string
   at: string
+  /** A person has withdrawn it. */
+  withdrawn: boolean
   score: number
 }
 
@@ -38,10 +40,16 @@ const LEAST = 0.4 // of what is found by words here and there
 // Candidates of each table: what has more than so many hits is found by words that say nothing, and any of them will do.
 const CANDIDATES = { titles: 500, texts: 50 }
 
-const TABLES: Record<ContentType, { from: SQL; session: SQL; at: SQL; which: SQL }> = {
-  meeting: { from: sql`sessions`, session: sql`id`, at: sql`created_at`, which: sql`purged_at is null` },
-  action: { from: sql`items`, session: sql`session_id`, at: sql`created_at`, which: sql`kind = 'action'` },
-  decision: { from: sql`decisions`, session: sql`session_id`, at: sql`at`, which: sql`true` },
+const TABLES: Record<ContentType, { from: SQL; session: SQL; at: SQL; which: SQL; withdrawn: SQL }> = {
+  meeting: { from: sql`sessions`, session: sql`id`, at: sql`created_at`, which: sql`purged_at is null`, withdrawn: sql`false` },
+  action: {
+    from: sql`items`,
+    session: sql`session_id`,
+    at: sql`created_at`,
+    which: sql`kind = 'action'`,
+    withdrawn: sql`(status = 'dropped' and withdrawn_at is not null)`,
+  },
+  decision: { from: sql`decisions`, session: sql`session_id`, at: sql`at`, which: sql`true`, withdrawn: sql`(withdrawn_at is not null)` },
 }
 const TEXT = sql`(title || ' ' || description)`
 // Likeness takes milliseconds for each longer text. Such a one is found by words as they were asked for, and is a little like the query where
@@ -61,16 +69,16 @@ const best = ({ types, sessionId, limit }: Search, [first, second]: [Tier, Tier?
   const found = ({ condition, most }: Tier) =>
     sql.join(
       CONTENT_TYPES.map((type) => {
-        const { from, session, at, which } = TABLES[type]
+        const { from, session, at, which, withdrawn } = TABLES[type]
         const only = sql`${type}::text = any(${pgArray(types)}::text[]) and (${sessionId ?? null}::uuid is null or ${session} = ${sessionId ?? null}::uuid)`
-        return sql`(select id, ${type}::text as type, title, description, ${session} as session_id, ${at} as at from ${from}
+        return sql`(select id, ${type}::text as type, title, description, ${session} as session_id, ${at} as at, ${withdrawn} as withdrawn from ${from}
           where ${which} and ${only} and ${condition} limit ${sql.raw(String(most))})`
       }),
       sql` union all `,
     )
   const more = second && found({ ...second, condition: sql`(select count(*) from first) < ${limit}::int and ${second.condition}` })
   return sql`with first as materialized (${found(first)})
-    select id, type, title, description, session_id, at, ${score} as score
+    select id, type, title, description, session_id, at, withdrawn, ${score} as score
     from (select * from first${more ? sql` union all ${more}` : sql``}) found order by score desc, at desc, id desc limit ${limit * 2}`
 }
 
@@ -113,8 +121,8 @@ const inScatteredWords = (search: Search): SQL | undefined => {
   return best(search, [{ condition: sql`(${sql.join(condition, sql` or `)})`, most: CANDIDATES.texts }], score)
 }
 
-/** The best first: how alike the query is to a title, or nine tenths of how alike it is to a part of title and description together; the newer
- *  of two that are equally good. Four statements, and two more where these find nothing. */
+/** The best first: how alike the query is to a title, or nine tenths of how alike it is to a part of title and description together;
+ *  of two that are equally good the one that was not withdrawn, then the newer. Four statements, and two more where these find nothing. */
 export const searchContent = ({ transaction }: Pick<Database, 'transaction'>, search: Search): Promise<Found[]> =>
   transaction(async (tx) => {
     await setThreshold(tx, ALIKE.titles)
@@ -126,7 +134,9 @@ export const searchContent = ({ transaction }: Pick<Database, 'transaction'>, se
     const rest = scattered ? (await rowsOf(tx, scattered)).filter(({ score }) => score >= LEAST) : []
     const found = new Map<string, Found>()
     for (const row of [...titles, ...texts, ...rest]) if (row.score > (found.get(row.id)?.score ?? 0)) found.set(row.id, row)
-    return [...found.values()].toSorted((a, b) => b.score - a.score || compare(b.at, a.at) || compare(b.id, a.id)).slice(0, search.limit)
+    return [...found.values()]
+      .toSorted((a, b) => b.score - a.score || Number(a.withdrawn) - Number(b.withdrawn) || compare(b.at, a.at) || compare(b.id, a.id))
+      .slice(0, search.limit)
   })
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

@@ -317,6 +317,23 @@ throughBothDoors((call, parley) => {
       expect(Array.isArray(results)).toBe(true)
     })
 
+    test('says of what was withdrawn that it was, and has it after what is as alike [E5]', async () => {
+      const [at, read] = [await scene(), await reader()]
+      const title = `Keep the Zq${crypto.randomUUID().replaceAll('-', '').slice(0, 12)}`
+      const [holds, decision, item] = [await decided(at, { title }), await decided(at, { title }), await agreed(at, { title })]
+      for (const record_id of [decision.decision_id, item.item_id])
+        await done(at.nora('records.withdraw_record', { record_id, reason: 'It was hasty.' }))
+      const results = (await done(read('search_content', { query: title }))).results.slice(0, 3)
+      expect(results.map(({ excerpt }: any) => excerpt.startsWith('withdrawn: '))).toEqual([false, true, true])
+      expect(results[0]).toMatchObject({ id: holds.decision_id, excerpt: DECISION.description })
+      expect(
+        results
+          .slice(1)
+          .map(({ id }: any) => id)
+          .toSorted(),
+      ).toEqual([decision.decision_id, item.item_id].toSorted())
+    })
+
     test('finds what is written in other scripts, and signs, as they are [E5]', async () => {
       const [at, read] = [await scene(), await reader()]
       const { decision_id } = await decided(at, { title: 'Привет мир 漢字 ->>', description: 'So it is written.' })
