@@ -16,7 +16,7 @@ const CODE = /^(\p{L}+)(\p{N}+)$/u // TS2345, E0308
 const unspaced = String.raw`\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}`
 const hangul = String.raw`\p{Script=Hangul}`
 const UNSPACED = new RegExp(`[${unspaced}]`, 'v')
-// Korean has spaces, but none between a name and its particle: React를.
+// Korean has spaces, but none between a name and its particle (React를), nor between a noun and its particle (서버를): its words have pairs too.
 const UNSPACED_OR_HANGUL = new RegExp(`[${unspaced}${hangul}]`, 'v')
 // A number belongs to the script around it (3月, 2024年), and has terms of its own all the same.
 const NUMBER = /\p{Nd}{2,}/gu
@@ -79,16 +79,17 @@ const wordsOf = (name: string) => name.split(WORDS).filter(Boolean)
 const addWord = (word: string, add: Add) => {
   if (UNSPACED.test(word)) return addPairs(word, add)
   const [, letters, digits] = CODE.exec(word) ?? []
-  add(word, digits !== undefined)
+  const joined = word.length > 2 && UNSPACED_OR_HANGUL.test(word)
+  add(word, digits !== undefined || joined)
   if (letters && digits) {
-    add(letters)
+    addWord(letters, add)
     add(digits)
-  } else if (UNSPACED_OR_HANGUL.test(word)) for (const number of numbersIn(word, NUMBER)) add(number)
+  } else if (joined) addPairs(word, add)
 }
 
 const numbersIn = (text: string, form: RegExp): string[] => text.match(form) ?? []
 
-// Scripts without spaces: every two neighbouring characters are a term, but digits, whose number is one.
+// Every two neighbouring characters are a term, but digits, whose number is one.
 const addPairs = (word: string, add: Add) => {
   const characters = [...word]
   if (characters.length === 1) add(word)

@@ -213,6 +213,16 @@ throughHistory((ask, parley) => {
         expect([query, (await hits({ query, within_id: session }))[0]?.id]).toEqual([query, events[0]])
     })
 
+    test('a Korean noun is found whatever particle follows it, the form that was asked for first', async () => {
+      const { session, events } = await made([
+        ['서버가 느리다', '서버를 다시 켰다', '웹서버에서 데이터베이스로', '다른 이야기'].map((text) => ({ type: 'user_input', text })),
+      ])
+      const found = async (query: string) => (await hits({ query, within_id: session })).map(({ id }) => id)
+      expect((await found('서버')).toSorted()).toEqual(events.slice(0, 3).toSorted())
+      expect((await found('서버를'))[0]).toBe(events[1])
+      expect((await found('데이터베이스'))[0]).toBe(events[2])
+    })
+
     test('a word that nobody wrote is taken for one a typo away, and the answer says so', async () => {
       const said = word()
       const { events } = await made([[{ type: 'user_input', text: said }]])

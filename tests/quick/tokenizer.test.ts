@@ -42,6 +42,15 @@ describe('terms', () => {
     expect(terms('12月')).toEqual(['2月', '12'])
   })
 
+  test('a word of Korean is a term, and so is what its particle follows, once each', () => {
+    expect(terms('서버를')).toEqual(['서버를', '서버', '버를'])
+    expect(terms('서버')).toEqual(['서버'])
+    expect(terms('제3 회의2')).toEqual(['제3', '제', '3', '회의2', '회의', '2'])
+    expect(terms('고양이8')).toEqual(['고양이8', '고양이', '고양', '양이', '8'])
+    expect(terms('포트8080은')).toEqual(['포트8080은', '포트', '트8', '0은', '8080'])
+    expect([...termsOf('서버를 서버8080').values()]).toEqual([1, 2, 1, 1, 1])
+  })
+
   test('nothing of a text can end the notation it is stored in', () => {
     for (const term of terms(`it's "a" \\ 'b' {c,d} (e) | & ! : * é ß 1'2`)) expect(term).not.toMatch(/['"\\,{}()|&!*\s]/)
   })
@@ -177,6 +186,12 @@ describe('short texts', () => {
     const text = `${'İ '.repeat(400)}the needle${' hay'.repeat(400)}`
     expect(excerpt(text, ['needle']).text).toContain('the needle')
     expect(excerpt(`${text} İstanbul`, terms('İstanbul')).text).toContain('İstanbul')
+  })
+
+  test('an excerpt shows a Korean noun where its particle follows it', () => {
+    const text = `React인데 ${'다른 것. '.repeat(100)}서버를 고친다.`
+    expect(excerpt(text, ['서버']).text).toContain('서버를 고친다.')
+    expect(excerpt(`Reacts ${text.slice(10)} React를`, ['react', '것']).text).toContain('React를')
   })
 
   test('a call without a text shows its tool and arguments', () => {

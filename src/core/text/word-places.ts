@@ -61,8 +61,8 @@ const wordAt = ({ cased, lower }: Compared, term: string, from = 0): number => {
   return -1
 }
 
-// A word begins or ends here, or a part of one (userName, TS2345). In scripts without spaces every place is an edge.
+// A word begins or ends here, or a part of one (userName, TS2345). In scripts without spaces, and in Korean, every place is an edge.
 const EDGE =
-  /^(?:[^\p{L}\p{N}\p{M}]|.[^\p{L}\p{N}\p{M}]|[\p{Ll}\p{N}]\p{Lu}|\p{Lu}{2}\p{Ll}|\p{L}\p{N}|\p{N}\p{L}|.?[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}])/u
+  /^(?:[^\p{L}\p{N}\p{M}]|.[^\p{L}\p{N}\p{M}]|[\p{Ll}\p{N}]\p{Lu}|\p{Lu}{2}\p{Ll}|\p{L}\p{N}|\p{N}\p{L}|.?[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Hangul}])/u
 
 const isEdge = (text: string, at: number) => at === 0 || at >= text.length || EDGE.test(text.slice(at - 1, at + 2))
