@@ -45,7 +45,7 @@ export const listSessions = tool({
     end_datetime: datetime('end_datetime').describe('Exclusive. RFC 3339 with Z or an offset.'),
     limit: rowLimit('limit', 100, 20),
     cursor: nullable(z.string({ error: 'cursor must be a string or null' }), null, { type: 'string' }).describe(
-      'The next_cursor of the previous page, with the same filter and sort.',
+      'The next_cursor of the previous page, with the same filter and sort. A session that goes on meanwhile moves to the newest: with asc it comes again, with desc it may be missed.',
     ),
     mode: nullable(z.enum(SESSION_KINDS, { error: MODE }), null, { type: 'string', enum: [...SESSION_KINDS, null] }).describe(
       'Only sessions of this mode.',

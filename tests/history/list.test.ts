@@ -112,6 +112,21 @@ throughHistory((ask, parley) => {
     expect(ids.toSorted().toReversed()).toEqual(ids)
   })
 
+  test('a session that goes on while the list is walked comes again in asc, and may be missed in desc', async () => {
+    for (const [sort, expected] of [
+      ['asc', ['Month 2', 'Month 4', 'Month 6', 'Month 4']],
+      ['desc', ['Month 6', 'Month 2']],
+    ] as const) {
+      year++
+      const [, april] = [await made(2), await made(4), await made(6)]
+      const first = await ask('list_sessions', window({ sort, limit: sort === 'asc' ? 2 : 1 }))
+      const moved = [april!.id, `${year}-11-10T00:00:00Z`]
+      await parley().database.query('update session_index set updated_at = $2::timestamptz where session_id = $1', moved)
+      const rest = await ask('list_sessions', window({ sort, cursor: first.data.next_cursor }))
+      expect([...titles(first), ...titles(rest)]).toEqual([...expected])
+    }
+  })
+
   test('a mode is what the session did', async () => {
     year++
     const calling = (...tools: string[]) => [tools.map((tool) => ({ type: 'tool_call', tool, content: { arguments: {} } }))]
