@@ -244,6 +244,18 @@ test('opencode is told to ask for the tools of each server that its session name
   expect([await told('plan'), await told('allow-all')]).toEqual([JSON.stringify(asks), 'none'])
 })
 
+test('opencode gets a line before a prompt whose first word it would take for a command that it does not have', async () => {
+  const more = `const begin = methods['session/new']
+    const commands = { sessionUpdate: 'available_commands_update', availableCommands: [{ name: 'review' }] }
+    methods['session/new'] = (params) => { setTimeout(() => update(commands), 20); return begin(params) }`
+  stage.program('opencode', agent({ more, prompt: `say(params.prompt[0].text)` }))
+  const readOf = async (prompt: string) => (await stage.run(opencode, stage.job({ prompt })).result).answer
+  const line = 'The prompt follows. Its first word is no command.\n\n'
+  const dropped = ['/src/x.ts is wrong', ' \n/revie it', '//x']
+  const read = ['/review main', '/review', '/compact', '/ x', 'Look at /src/x.ts']
+  expect(await Promise.all([...dropped, ...read].map(readOf))).toEqual([...dropped.map((prompt) => line + prompt), ...read])
+})
+
 test('a mode that the agent announces and then refuses is enforced by the answers', async () => {
   const more = `methods['session/set_mode'] = () => { throw failing(-32603, 'not in an untrusted folder') }`
   const task = run({ session: modes('default', 'plan'), prompt: ASKS_FOR_ALL, more }, { permissionMode: 'plan' })
@@ -316,6 +328,7 @@ test.each([
   [`throw failing(-32000, 'Authentication required')`, 'corner: Authentication required'],
   [`return { stopReason: 'refusal' }`, 'The model refused to go on.'],
   [`return { stopReason: 'odd' }`, 'corner stopped: odd.'],
+  ['', 'The agent ended its turn with nothing said and nothing done: it may not have read the prompt.'],
   [`process.exit(7)`, 'corner ended with code 7 before it said how the task went.'],
 ])('%s: it failed, in words', async (prompt, message) => {
   expect((await run({ prompt }).result).error).toEqual({ code: 'agent_failed', message })

@@ -74,10 +74,11 @@ describe.skipIf(bin === undefined)(`opencode ${VERSION}`, () => {
       expect(other).not.toBe(conversation)
       expect(model.asked.at(-1)!.told.includes('the first prompt')).toBe(true)
 
-      const second = stage.run(opencode, stage.job({ prompt: 'the second prompt', conversation }))
+      const second = stage.run(opencode, stage.job({ prompt: '/src/x.ts is wrong, the second prompt', conversation }))
       expect(await second.result).toMatchObject({ status: 'completed', conversation })
       expect(typesIn(second)).toEqual([['assistant_response', undefined]])
-      expect([model.asked.at(-1)!.told.includes('the first prompt'), model.asked.at(-1)!.told.includes('the fork')]).toEqual([true, false])
+      const told = ['the first prompt', '/src/x.ts is wrong, the second', 'the fork'].map((text) => model.asked.at(-1)!.told.includes(text))
+      expect(told).toEqual([true, true, false])
 
       const late = await stage.run(opencode, stage.job({ fork })).result
       expect(late).toMatchObject({ status: 'failed', conversationMissing: true })

@@ -14,6 +14,9 @@ export interface AcpAgent {
   plainMode?: string
   /** It must not load a conversation in the minute in which that was opened. */
   loadsInLaterMinutes?: true
+  /** It takes a first word behind / for a command, and reads nothing of a prompt where it has no command of that name: it has those that it
+   *  announces, and these. */
+  dropsCommandsBut?: readonly string[]
 }
 
 // opencode asks for nothing unless it is told to; what it then asks is answered as the mode has it.
@@ -42,6 +45,7 @@ export const builtInAgents: readonly AcpAgent[] = [
     command: ['opencode', 'acp'],
     howToGet: 'npm install -g opencode-ai, then run opencode auth login',
     plainMode: 'build',
+    dropsCommandsBut: ['compact'],
     env: (job) => (permissionOf(job.permissionMode) === 'all' ? {} : { OPENCODE_PERMISSION: permissionsFor(job) }),
   },
 ]

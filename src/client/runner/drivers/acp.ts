@@ -2,6 +2,7 @@
 import { objectOr, textOr, wordOf, type Json } from '../../../transcripts/json.ts'
 import { runtime } from '../../../transcripts/trace-event.ts'
 import type { AcpAgent } from './acp-agents.ts'
+import { newCommands, type Commands } from './acp-commands.ts'
 import { nextMinute, noteOpened, openedThisMinute, untilQuiet } from './acp-history.ts'
 import { answerPermission, CANCELLED } from './acp-permissions.ts'
 import { openConversation, type Session } from './acp-session.ts'
@@ -29,6 +30,7 @@ interface State {
   session?: Session
   lastUpdateAt: number // when it told something last, by performance.now()
   prompted: boolean // until then it tells what a conversation had before
+  told: boolean // something of what it says and does
   interrupted: boolean // the caller asked for it
   asked?: string // the key of the call that ended the task
   refusal?: RpcError // it answered a call with an error
@@ -36,9 +38,14 @@ interface State {
 }
 
 const run = (agent: AcpAgent, job: Job, listener: Listener, spawn: Spawn): Running => {
-  const state: State = { lastUpdateAt: 0, prompted: false, interrupted: false }
+  const state: State = { lastUpdateAt: 0, prompted: false, told: false, interrupted: false }
   const usage = newAcpUsage(job)
-  const updates = newUpdates(agent.name, (key, event) => state.prompted && report(listener, key, [event]))
+  const commands = newCommands(agent)
+  const updates = newUpdates(agent.name, (key, event) => {
+    if (!state.prompted) return
+    state.told = true
+    report(listener, key, [event])
+  })
   let texts = 0
   let cancel = () => {}
   const cancelled = new Promise<object>((resolve) => (cancel = () => resolve(CANCELLED))) // answers all requests from then on
@@ -66,12 +73,16 @@ const run = (agent: AcpAgent, job: Job, listener: Listener, spawn: Spawn): Runni
       if (state.session !== undefined && params.sessionId !== state.session.id) return // another agent's, beside it
       const update = objectOr(params.update)
       usage.onUpdate(update, state.prompted)
+      commands.onUpdate(update)
       updates.onUpdate(update)
     },
     text: (line) => report(listener, `output-${++texts}`, [printed(line)]),
   })
   return {
-    ended: converse(agent, job, listener, peer, state, updates).then((result) => ({ ...result, ...usage.total(state.ended) })),
+    ended: converse(agent, job, listener, peer, state, { updates, commands }).then((result) => ({
+      ...result,
+      ...usage.total(state.ended),
+    })),
     interrupt() {
       state.interrupted = true
       cancel()
@@ -80,7 +91,14 @@ const run = (agent: AcpAgent, job: Job, listener: Listener, spawn: Spawn): Runni
   }
 }
 
-const converse = async (agent: AcpAgent, job: Job, listener: Listener, peer: Peer, state: State, updates: Updates): Promise<Result> => {
+const converse = async (
+  agent: AcpAgent,
+  job: Job,
+  listener: Listener,
+  peer: Peer,
+  state: State,
+  { updates, commands }: { updates: Updates; commands: Commands },
+): Promise<Result> => {
   try {
     await rest(agent, job, listener, peer, state)
     const session = await openConversation(agent, peer, job, updates.lastMessage)
@@ -90,10 +108,8 @@ const converse = async (agent: AcpAgent, job: Job, listener: Listener, peer: Pee
     ;[state.session, state.prompted] = [session, true]
     const mode = { mode: session.mode ?? job.permissionMode, by: session.mode === undefined ? 'runner' : 'agent' }
     report(listener, 'mode', [runtime('mode', mode)])
-    if (!state.interrupted) {
-      const answer = peer.call('session/prompt', { sessionId: session.id, prompt: [{ type: 'text', text: promptOf(job) }] })
-      state.ended = await answer
-    }
+    const text = await commands.asRead(promptOf(job))
+    if (!state.interrupted) state.ended = await peer.call('session/prompt', { sessionId: session.id, prompt: [{ type: 'text', text }] })
   } catch (error) {
     if (!(error instanceof RpcError)) throw error // a fault of the driver's own: it is the task's error
     if (error.code !== undefined) state.refusal = error
@@ -112,7 +128,7 @@ const rest = async (agent: AcpAgent, { conversation }: Job, listener: Listener, 
 }
 
 const conclude = (name: string, job: Job, state: State, { answer, lastMessage }: ReturnType<Updates['end']>, gone: Gone): Result => {
-  const { session, ended, refusal, asked, interrupted } = state
+  const { session, ended, refusal, asked, interrupted, told } = state
   const known = {
     ...(session && { conversation: session.id }),
     ...(session && lastMessage !== undefined && { conversationAt: lastMessage }),
@@ -122,13 +138,14 @@ const conclude = (name: string, job: Job, state: State, { answer, lastMessage }:
     return { ...failed(`${name} cannot go on with its conversation ${named}: ${refusal.message}`), conversationMissing: true }
   const reason = textOr(ended?.stopReason)
   if (asked !== undefined) return { ...known, status: 'interrupted', interruptedBy: asked }
-  if (reason === 'end_turn') return { ...known, status: 'completed', ...(answer !== undefined && { answer }) }
+  if (reason === 'end_turn' && told) return { ...known, status: 'completed', ...(answer !== undefined && { answer }) }
   if (interrupted || reason === 'cancelled') return { ...known, status: 'interrupted' }
   if (refusal) return { ...known, ...failed(`${name}: ${refusal.message}`) }
   return { ...known, ...failed(ended ? (valueIn(STOPS, wordOf(reason)) ?? `${name} stopped: ${wordOf(reason)}.`) : silentEnd(name, gone)) }
 }
 
 const STOPS: Record<string, string> = {
+  end_turn: 'The agent ended its turn with nothing said and nothing done: it may not have read the prompt.',
   refusal: 'The model refused to go on.',
   max_tokens: 'The model came to the end of the tokens that it may use.',
   max_turn_requests: 'The agent asked its model as often as it may in one turn.',
