@@ -289,6 +289,32 @@ test('what it says and does becomes events: pieces are joined, stages are one ca
   expect(new Set(task.told.map(({ key }) => key)).size).toBe(task.told.length)
 })
 
+test('an edit whose input is not told is asked for with what it writes, and told so: of a long text with what changes', async () => {
+  const asks = (id: string, more: string) =>
+    `await call('session/request_permission', { sessionId: 's1', options, toolCall: { toolCallId: '${id}', title: 'a.txt', kind: 'edit', status: 'pending', ${more} } })`
+  const task = run({
+    prompt: `
+    const diff = { type: 'diff', path: 'a.txt', oldText: 'one\\ntwo\\nthree\\nfour', newText: 'one\\n2\\n2.5\\nfour' }
+    update({ sessionUpdate: 'tool_call', toolCallId: 'c1', title: 'Edit it', kind: 'edit', status: 'pending', locations: [{ path: 'a.txt' }] })
+    ${asks('c1', 'content: [diff]')}
+    ${asks('c2', `content: [{ type: 'diff', path: 'b.txt', newText: 'new' }, { type: 'diff', path: 'c.txt', oldText: 'gone', newText: '' }]`)}
+    ${asks('c3', `content: [diff], rawInput: { path: 'a.txt', text: '2' }`)}`,
+  })
+  await task.result
+  const [first, second, third] = [
+    { title: 'Edit it', path: 'a.txt', changes: [{ path: 'a.txt', newText: '2\n2.5', oldText: 'two\nthree' }] },
+    {
+      changes: [
+        { path: 'b.txt', newText: 'new' },
+        { path: 'c.txt', newText: '', oldText: 'gone' },
+      ],
+    },
+    { path: 'a.txt', text: '2' },
+  ]
+  expect(task.asked.map(({ input }) => input)).toEqual([first, second, third])
+  expect(workOf(task.told.map(({ event }) => event)).map(({ content }) => content.arguments)).toEqual([first, second, third])
+})
+
 test('a thought without a text, as one that its model keeps to itself, takes nothing from the answer after it', async () => {
   const prompt = `
     update({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: '' } })

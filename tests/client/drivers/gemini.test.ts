@@ -90,6 +90,7 @@ describe.skipIf(bin === undefined)(`Gemini CLI ${VERSION}`, () => {
       const task = stage.run(gemini, stage.job(), () => ({ allow: false, message: undefined }))
       expect(await task.result).toMatchObject({ status: 'completed' })
       expect(task.asked.map(({ tool }) => tool)).toEqual(['write_file'])
+      expect(task.asked[0]!.input).toMatchObject({ changes: [{ path: expect.stringContaining('a.txt'), newText: 'hello' }] })
       expect(existsSync(join(stage.folder, 'a.txt'))).toBe(false)
     },
     LONG_MS,

@@ -3,6 +3,7 @@
 import { exitCodeIn, textOfBlocks, toolResponse } from '../../../transcripts/blocks.ts'
 import { isObject, listOr, nameOr, objectOr, shortId, textOr, wordOf, type Json } from '../../../transcripts/json.ts'
 import { runtime, type TraceEvent } from '../../../transcripts/trace-event.ts'
+import { changesIn } from './acp-changes.ts'
 import { pathsOfCall } from './edited-paths.ts'
 
 export type Report = (key: string, event: TraceEvent) => void
@@ -123,14 +124,15 @@ const nameOf = ({ title, toolCallId, kind }: Json): string => {
   return DOUBLED.exec(wordOf(toolCallId))?.[1] ?? textOr(kind) ?? 'tool'
 }
 
-const inputOf = ({ rawInput, title, kind, locations }: Json, before: Json): Json => {
+const inputOf = ({ rawInput, title, kind, locations, content }: Json, before: Json): Json => {
   if (isObject(rawInput) && Object.keys(rawInput).length > 0) return { ...before, ...rawInput }
-  if (Object.keys(before).length > 0) return before
+  if (Object.keys(before).length > 0) return { ...before, ...changesIn(content) }
   const text = textOr(title)
   const [path] = listOr(locations).map((location) => textOr(objectOr(location).path))
   return {
     ...(text !== undefined && !PLAIN_NAME.test(text) && { [kind === 'execute' ? 'command' : 'title']: text }),
     ...(path && { path }),
+    ...changesIn(content),
   }
 }
 
