@@ -8,11 +8,13 @@ const DIGEST_CHARACTERS = 8_000
 const MESSAGE_CHARACTERS = 1_500
 
 /** A digest of a session's log up to a sequence, and of those that it was forked from: their end, of at most 8,000 characters; empty where
- *  nothing was said. */
-export const digestOf = async (queries: Queries, sessionId: string, upTo: number): Promise<string> => {
+ *  nothing was said. `without`: ids of messages that are no part of it. */
+export const digestOf = async (queries: Queries, sessionId: string, upTo: number, without: readonly string[] = []): Promise<string> => {
   const lines: string[] = []
   let left = DIGEST_CHARACTERS - INTRODUCTION.length - 1
-  for await (const line of linesBefore(queries, sessionId, upTo)) {
+  for await (const row of rowsDownFrom(queries, sessionId, upTo)) {
+    if (without.includes(row.id)) continue
+    const line = lineOf(row)
     if (line.length + 1 > left) break
     left -= line.length + 1
     lines.push(line)
@@ -21,14 +23,14 @@ export const digestOf = async (queries: Queries, sessionId: string, upTo: number
 }
 
 // The newest first.
-async function* linesBefore(queries: Queries, sessionId: string, upTo: number): AsyncGenerator<string> {
+async function* rowsDownFrom(queries: Queries, sessionId: string, upTo: number): AsyncGenerator<MessageRow> {
   for (let next: number | undefined = upTo; next !== undefined;) {
     const { rows, moreUpTo } = await rowsBefore(queries, sessionId, next, 2 * MESSAGE_CHARACTERS)
-    yield* rows.map(lineOf)
+    yield* rows
     next = moreUpTo
   }
   const session = await sessionById(queries, sessionId)
-  if (session?.forkedFromSessionId) yield* linesBefore(queries, session.forkedFromSessionId, session.forkedAtSequence ?? 0)
+  if (session?.forkedFromSessionId) yield* rowsDownFrom(queries, session.forkedFromSessionId, session.forkedAtSequence ?? 0)
 }
 
 const lineOf = (row: MessageRow): string => {

@@ -21,7 +21,8 @@ import {
   waitingSeconds,
   type Handed,
 } from '../../stores/control/handed-tasks.ts'
-import { setTask, wasBegunBefore, wasPromptedBefore, type Task } from '../../stores/control/tasks.ts'
+import { openTasks, setTask, wasBegunBefore, wasPromptedBefore, type Task } from '../../stores/control/tasks.ts'
+import { sessionById } from '../../stores/sessions.ts'
 import type { Queries } from '../../../db/database.ts'
 import { retryUndone } from '../../../db/retry-undone.ts'
 import { digestOf } from '../genealogy/digest.ts'
@@ -194,5 +195,8 @@ const forkFor = async (tx: Queries, task: Task, { conversation, fork_conversatio
 // For an agent that may not be able to open its conversation, and for one that has none although it was prompted before: that task was lost.
 const digestFor = async (tx: Queries, task: Task, conversation: string | undefined): Promise<string | null> => {
   if (conversation === undefined && !(await wasPromptedBefore(tx, task))) return null
-  return (await digestOf(tx, task.sessionId, task.startSequence - 1)) || null
+  const { lastSequence } = (await sessionById(tx, task.sessionId))!
+  const open = (await openTasks(tx, task.sessionId)).map(({ messageId }) => messageId)
+  // What was done while this task waited stands behind its prompt.
+  return (await digestOf(tx, task.sessionId, lastSequence, open)) || null
 }

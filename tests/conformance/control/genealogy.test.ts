@@ -173,6 +173,19 @@ onOneEngine((parley) => {
     expect(places).not.toContain(-1)
   })
 
+  test('a digest before a prompt that waited has what the task did that was lost meanwhile, and no prompt that still waits', async () => {
+    const { runner, start, next, isLost } = await losing()
+    const { task_id } = await start('Build X.')
+    await next()
+    for (const waiting of ['Go on.', 'Then test it.']) await start(waiting)
+    await runner.print(task_id, [said('X is half there.')])
+    await isLost()
+    const { prompt, digest } = await next()
+    expect(prompt).toBe('Go on.')
+    for (const did of ['Build X.', 'X is half there.']) expect(digest).toContain(did)
+    for (const waits of ['Go on.', 'Then test it.']) expect(digest).not.toContain(waits)
+  })
+
   test('a fork is opened as a copy until a task of it was begun: once that was lost, its agent gets a digest', async () => {
     const { runner, call, session_id, start, next, isLost, finish } = await losing()
     const { task_id } = await start('Build X.')
