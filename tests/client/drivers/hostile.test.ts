@@ -255,6 +255,36 @@ describe('Codex', () => {
       usage: { input_tokens: 30, output_tokens: 30, cost_usd: null },
     })
   })
+
+  test('asks for more than a command or an edit: people are shown what is granted with it', async () => {
+    const asks = (method: string, params: object) => ({ method: `item/${method}/requestApproval`, params: { threadId: 't', ...params } })
+    const network = { command: 'npm i', cwd: '/w', networkApprovalContext: { host: 'registry.npmjs.org', protocol: 'https' } }
+    const rights = { command: 'make', additionalPermissions: { fileSystem: { write: ['/etc'] } }, environmentId: null }
+    const requests = [
+      asks('commandExecution', { itemId: 'i1', kind: 'command', reason: null, ...network }),
+      asks('commandExecution', { itemId: 'i2', kind: 'writeStdin', ...rights }),
+      asks('fileChange', { itemId: 'i3', grantRoot: '/home' }),
+    ]
+    const source = `
+      const send = (message) => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }))
+      const results = { 'thread/start': { thread: { id: 't' } }, 'turn/start': { turn: { id: 'u' } } }
+      const requests = ${JSON.stringify(requests)}
+      const next = () => requests.length > 0 ? send({ id: 'ask-' + requests.length, ...requests.shift() })
+        : send({ method: 'turn/completed', params: { threadId: 't', turn: { id: 'u', status: 'completed' } } })
+      require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+        const { id, method } = JSON.parse(line)
+        if (method !== undefined && id !== undefined) send({ id, result: results[method] ?? {} })
+        if (method === 'turn/start' || method === undefined) next()
+      }).on('close', () => process.exit(0))`
+    const task = run(source, driverOf('codex'), 'codex')
+    expect((await task.result).status).toBe('completed')
+    const { additionalPermissions, command } = rights
+    expect(task.asked.map(({ input }) => input)).toEqual([
+      network,
+      { command, kind: 'writeStdin', additionalPermissions },
+      { path: '', grantRoot: '/home' },
+    ])
+  })
 })
 
 test('an agent that is added by a command takes the command as it is, with blanks and quotes', async () => {

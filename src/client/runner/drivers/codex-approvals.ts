@@ -24,10 +24,14 @@ export const newApprovals = (listener: Listener, onQuestion: (call: string) => v
     },
     async answer(method: string, params: Json): Promise<object> {
       const { command, cwd, reason, itemId } = params
-      if (method === 'item/commandExecution/requestApproval') return decision('exec_command', given({ command, cwd, reason }))
+      if (method === 'item/commandExecution/requestApproval') {
+        const { additionalPermissions, networkApprovalContext } = params // what is granted beyond the command
+        const kind = params.kind === 'command' ? undefined : params.kind // input to one that runs, for instance
+        return decision('exec_command', given({ command, cwd, reason, kind, additionalPermissions, networkApprovalContext }))
+      }
       if (method === 'item/fileChange/requestApproval') {
         const edits = changes.get(shortId(wordOf(itemId)))
-        return decision('apply_patch', given({ path: pathsIn(edits), changes: edits, reason }))
+        return decision('apply_patch', given({ path: pathsIn(edits), changes: edits, reason, grantRoot: params.grantRoot }))
       }
       if (method === 'item/permissions/requestApproval') {
         const allow = await isAllowed('permissions', given({ description: reason, permissions: params.permissions, cwd }))
