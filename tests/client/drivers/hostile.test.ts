@@ -56,12 +56,13 @@ describe.each(DRIVERS)('%s', (_, name, driver) => {
     expect(error!.message).toMatch(/could not be started/)
   })
 
-  test('ends with code 1 and words on standard error: both are told, its output as plain text', async () => {
-    const task = run(`${print('not JSON')}console.error('Please sign in first.');setTimeout(()=>process.exit(1),50)`, driver, name)
+  test('ends with code 1 and words on standard error: both are told, of many the end, its output as plain text', async () => {
+    const words = `'€'.repeat(2000) + ' Please sign in first.'`
+    const task = run(`${print('not JSON')}console.error(${words});setTimeout(()=>process.exit(1),50)`, driver, name)
     const { status, error } = await task.result
     expect(status).toBe('failed')
     expect(error!.message).toContain('ended with code 1')
-    expect(error!.message).toContain('Please sign in first.')
+    expect(error!.message).toMatch(/: €+ Please sign in first\.$/)
     expect(texts(task)).toEqual(['not JSON'])
   })
 

@@ -88,8 +88,11 @@ const lastWords = (stderr: Readable) => {
   let kept = Buffer.alloc(0)
   stderr.on('data', (chunk: Buffer) => (kept = Buffer.concat([kept, chunk]).subarray(-WORDS_KEPT)))
   stderr.on('error', () => {})
-  return () => kept.toString('utf8').trim()
+  return () => kept.subarray(kept.findIndex(beginsCharacter)).toString('utf8').trim()
 }
+
+// What is cut off may end within a character.
+const beginsCharacter = (byte: number): boolean => (byte & 0xc0) !== 0x80
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
