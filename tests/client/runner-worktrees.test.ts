@@ -417,7 +417,7 @@ test(
 )
 
 test(
-  'an order for a branch that exists takes it, and the worktree that has it; one checked out elsewhere, a repository unknown, or a folder in the way is told',
+  'an order for a branch that exists takes it, also of a remote, and the worktree that has it; one checked out elsewhere, a repository unknown, or a folder in the way is told',
   async () => {
     const { hub, site } = await scene()
     git(site.app, 'branch', 'there')
@@ -435,6 +435,14 @@ test(
     // As when the one who wanted it first has given up, or two wanted it at once.
     expect(await told('app', 'there')).toMatchObject({ path: there, branch: 'there' })
     expect(await told('app', 'main')).toMatchObject({ path: site.app, branch: 'main' })
+    for (const remote of ['origin', 'fork']) git(site.app, 'remote', 'add', remote, site.path('elsewhere'))
+    for (const ref of ['origin/afar', 'origin/both', 'fork/both', 'origin/deep/er'])
+      git(site.app, 'update-ref', `refs/remotes/${ref}`, 'HEAD^')
+    const [before, head] = ['HEAD^', 'HEAD'].map((commit) => git(site.app, 'rev-parse', commit))
+    expect(await told('app', 'afar')).toMatchObject({ branch: 'afar', head: before })
+    expect(git(site.app, 'rev-parse', '--abbrev-ref', 'afar@{upstream}')).toBe('origin/afar')
+    expect(readFileSync(join(hub.made.at(-1).path, 'readme.txt'), 'utf8')).not.toBe('changed\n')
+    for (const branch of ['both', 'er', 'deep']) expect(await told('app', branch)).toMatchObject({ branch, head })
     git(site.app, 'worktree', 'add', '-q', '-b', 'private', site.path('private'))
     expect((await told('app', 'private')).error.message).toContain(`is checked out in ${site.path('private')}, which this runner does not`)
     for (const removed of [there, site.path('private')]) rmSync(removed, { recursive: true })

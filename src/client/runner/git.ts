@@ -236,3 +236,9 @@ const worktreesIn = async (git: Git, folder: string): Promise<{ path: string | u
 
 export const hasBranch = async (git: Git, folder: string, branch: string): Promise<boolean> =>
   (await orNothing(git(folder, 'show-ref', '--verify', '--quiet', `refs/heads/${branch}`))) !== undefined
+
+/** The branch of this name of the one remote that has it, as a ref; undefined where none or several have. */
+export const remoteBranch = async (git: Git, folder: string, branch: string): Promise<string | undefined> => {
+  const refs = (await git(folder, 'for-each-ref', '--format=%(refname)', `refs/remotes/*/${branch}`)).split('\n').filter(Boolean)
+  return refs.length === 1 ? refs[0] : undefined
+}

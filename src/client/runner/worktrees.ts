@@ -14,6 +14,7 @@ import {
   GitFailed,
   hasBranch,
   headOf,
+  remoteBranch,
   repositoryAt,
   stateOf,
   topOf,
@@ -156,7 +157,8 @@ export interface WorktreeOrder {
 
 /** Makes the worktree that a session wants, or finds the one that it has already, or one of the runner's at which its branch is checked out:
  *  git has a branch in one worktree at a time. A person may have removed the folder of one that is among `made`, which then holds no branch; of
- *  any other the disk may only be away. Throws GitFailed, with a sentence. */
+ *  any other the disk may only be away. A branch that one remote alone has begins there, as with `git switch`. Throws GitFailed, with a
+ *  sentence. */
 export const makeWorktree = async (git: Git, repositories: Repository[], made: Made[], order: WorktreeOrder): Promise<Repository> => {
   const ofThatName = repositories.filter(({ name }) => name === order.repo_full_name)
   const repository = ofThatName.find(({ path }) => path === order.repo_path) ?? ofThatName[0]
@@ -176,11 +178,13 @@ export const makeWorktree = async (git: Git, repositories: Repository[], made: M
   const head = (await headOf(git, begin)) ?? (await headOf(git, home))
   if (head === undefined) throw new GitFailed(`${home} has no commit yet, so that no branch can begin there.`)
   const isThere = await hasBranch(git, home, order.branch)
-  await addWorktree(git, home, path, order.branch, isThere ? undefined : head).catch(async (error) => {
-    if (await isWhole(git, path, home, order.branch)) return
-    if (isHalfMade(path)) await dropHalfMade(git, home, path)
-    throw error
-  })
+  await addWorktree(git, home, path, order.branch, isThere ? undefined : ((await remoteBranch(git, home, order.branch)) ?? head)).catch(
+    async (error) => {
+      if (await isWhole(git, path, home, order.branch)) return
+      if (isHalfMade(path)) await dropHalfMade(git, home, path)
+      throw error
+    },
+  )
   await git(home, 'worktree', 'unlock', '--', path)
   return { path, home, name: repository.name }
 }
