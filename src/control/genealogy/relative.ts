@@ -7,7 +7,7 @@ import { refuse } from '../../core/errors.ts'
 import { agentOf, setAgent, type Agent } from '../../stores/control/agents.ts'
 import { documentAt, writeDocument } from '../../stores/documents.ts'
 import type { NewTask } from '../../stores/control/new-tasks.ts'
-import { isFinal, lastEndedTask, openTasks, runningTask, taskById, type Task } from '../../stores/control/tasks.ts'
+import { isFinal, lastBegun, lastEndedTask, openTasks, runningTask, taskById, type Task } from '../../stores/control/tasks.ts'
 import { goneWorktree, worktreeOf, worktreesOf } from '../../stores/control/worktrees.ts'
 import { sessionById, type Session } from '../../stores/sessions.ts'
 import { noSuchTask } from '../reach.ts'
@@ -169,7 +169,9 @@ const copyDocument = async ({ queries, caller }: Context, origin: Session, seque
 const CANNOT_FORK = new Set(['gemini'])
 
 const conversationAt = async ({ queries }: Context, origin: Session, plan: AgentPlan, task: Task | undefined) => {
-  if (!task?.conversation || plan.agenticTool !== origin.agenticTool || CANNOT_FORK.has(plan.agenticTool)) return undefined
+  if (!task || plan.agenticTool !== origin.agenticTool || CANNOT_FORK.has(plan.agenticTool)) return undefined
   const there = await worktreeOf(queries, origin)
-  return there?.runner_id === plan.worktree.runner_id ? { conversation: task.conversation, conversationAt: task.conversationAt } : undefined
+  if (there?.runner_id !== plan.worktree.runner_id) return undefined
+  const begun = await lastBegun(queries, task) // one after it that never reached the agent has none
+  return begun?.conversation ? begun : undefined
 }

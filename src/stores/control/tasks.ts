@@ -106,11 +106,20 @@ export const lastEndedTask = async ({ db }: Queries, sessionId: string): Promise
 export const wasPromptedBefore = async ({ query }: Queries, { sessionId, startSequence }: Task): Promise<boolean> =>
   (await query('select from tasks where session_id = $1 and start_sequence < $2 limit 1', [sessionId, startSequence])).length > 0
 
-/** An agent has worked on an earlier task of the session: it wrote something, or it was lost with its runner. */
-export const wasBegunBefore = async ({ query }: Queries, { sessionId, startSequence }: Task): Promise<boolean> => {
-  const begun = `select from tasks t where session_id = $1 and start_sequence < $2 and (error->>'code' = 'runner_lost' or exists (
-    select from events e where e.session_id = t.session_id and e.sequence > t.start_sequence and e.task_id = t.id and e.author = 'agent')) limit 1`
-  return (await query(begun, [sessionId, startSequence])).length > 0
+// SQL: an agent has worked on the task `t`: it wrote something, or it was lost with its runner.
+const IS_BEGUN = `(t.error->>'code' = 'runner_lost' or exists (
+  select from events e where e.session_id = t.session_id and e.sequence > t.start_sequence and e.task_id = t.id and e.author = 'agent'))`
+
+/** An agent has worked on an earlier task of the session. */
+export const wasBegunBefore = async ({ query }: Queries, { sessionId, startSequence }: Task): Promise<boolean> =>
+  (await query(`select from tasks t where session_id = $1 and start_sequence < $2 and ${IS_BEGUN} limit 1`, [sessionId, startSequence]))
+    .length > 0
+
+/** The last task of the session up to this one on which an agent has worked, or that has a conversation. */
+export const lastBegun = async ({ query }: Queries, { sessionId, startSequence }: Task) => {
+  const begun = `select conversation, conversation_at as "conversationAt" from tasks t
+    where session_id = $1 and start_sequence <= $2 and (conversation is not null or ${IS_BEGUN}) order by start_sequence desc limit 1`
+  return (await query<Pick<Task, 'conversation' | 'conversationAt'>>(begun, [sessionId, startSequence]))[0]
 }
 
 /** The task that this message began. */

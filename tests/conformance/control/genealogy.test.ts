@@ -67,6 +67,28 @@ onOneEngine((parley) => {
     expect((await log()).slice(0, before.length)).toEqual(before)
   })
 
+  test('a fork at the end of a task that never reached its agent has the conversation before, and none once an agent wrote without one', async () => {
+    const { runner, call, session_id, start } = await scene()
+    await start('Build X.')
+    await runner.work('X is there.', [said('X is there.')], { conversation: 'c-1', conversation_at: 'm-1' })
+    const failed = async (prompt: string, events: ReturnType<typeof said>[]) => {
+      await start(prompt)
+      const { task_id } = await runner.takeOne()
+      if (events.length > 0) await runner.print(task_id, events)
+      await runner.finish(task_id, undefined, { status: 'failed', error: { code: 'agent_failed', message: 'No claude.' } })
+    }
+    const forked = async () => {
+      const { task_id } = await done(call('send_prompt', { session_id, prompt: 'Otherwise.', mode: 'fork' }))
+      const [{ prompt, fork }] = (await runner.take(0)).tasks
+      await runner.finish(task_id)
+      return [prompt, fork]
+    }
+    await failed('Test it.', [])
+    expect(await forked()).toEqual(['Otherwise.', { conversation: 'c-1', conversation_at: 'm-1' }])
+    await failed('Go on.', [said('On my way.')])
+    expect(await forked()).toEqual([expect.stringContaining('On my way.'), null])
+  })
+
   test('a fork of a session whose first task runs begins before that', async () => {
     const { runner, call, session, session_id, start, log } = await scene()
     const before = (await log()).at(-1)?.sequence ?? 0
