@@ -20,6 +20,7 @@ import type { App } from './app.ts'
 import { BadConfig, readConfig, type Config } from './config.ts'
 import { isLoopback, urlAt } from './core/address.ts'
 import { newSecret } from './core/ids.ts'
+import { createStopWish } from './core/runtime/asked-to-stop.ts'
 import { createLog, describeError, type Log } from './core/runtime/log.ts'
 import { errorAnswer } from './doors/http/http.ts'
 import { outliveReaders, Stop as ClientStop, type Machine } from './client/machine.ts'
@@ -158,10 +159,11 @@ const printStart = (services: Services, url: string, key: string | undefined, pr
 type Stop = (reason: Record<string, string>, code: number) => Promise<void>
 
 const stopInGoodOrder = (server: ReturnType<typeof listen>, services: Services, { lock }: OpenedDatabase, log: Log): Stop => {
-  let stopping = false
+  const wished = createStopWish()
   const stop: Stop = async (reason, code) => {
-    if (stopping) process.exit(1) // asked twice: at once
-    stopping = true
+    const wish = wished()
+    if (wish === 'again') process.exit(1)
+    if (wish === 'same') return
     log('info', 'stopping', reason)
     setTimeout(() => void server.stop(true), STOP_WITHIN_MS - 2_000)
     setTimeout(() => process.exit(1), STOP_WITHIN_MS)

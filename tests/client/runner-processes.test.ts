@@ -112,6 +112,7 @@ test(
     const { hub, site } = await scene()
     const runner = await site.start(hub)
     const { task, left } = await busy(hub, site, STUBBORN['one that ignores SIGHUP and SIGTERM']!, { deaf: 1 })
+    runner.child.kill('SIGINT') // one Ctrl-C may come twice
     expect(await stopsWith('SIGTERM', runner)).toBeLessThan(whileBusy(STOPS_MS))
     expect(task.finished).toMatchObject({ status: 'interrupted' })
     expect(left()).toEqual([])

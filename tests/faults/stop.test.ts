@@ -30,6 +30,7 @@ describe.each(HERE)('on %s', (engine) => {
         async () => (await gauge(server.url, 'waits_held')) === WAITS && (await gauge(server.url, 'streams_open')) === STREAMS,
       )
       await Bun.sleep(200)
+      process.kill(server.pid, 'SIGINT') // one Ctrl-C of `bun run start` may come twice
       const { code, ms } = await server.terminate()
       expect({ code, output: server.output().includes('"stopping"') || server.output().includes('stopping') }).toEqual({
         code: 0,

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { userInfo } from 'node:os'
 import { escapeInvisible } from '../../core/text/escape-invisible.ts'
+import { createStopWish } from '../../core/runtime/asked-to-stop.ts'
 import { pause } from '../../core/runtime/pause.ts'
 import { updateNote } from '../hub-notes.ts'
 import { Stop, type Machine } from '../machine.ts'
@@ -191,8 +192,11 @@ const whatNow = ({ name, base }: RunnerOptions): string =>
 // Resolves when what is left has had its time after a signal.
 const onSignals = (stopping: AbortController, say: (line: string) => void): Promise<void> =>
   new Promise((resolve) => {
+    const wished = createStopWish()
     const onSignal = () => {
-      if (stopping.signal.aborted) return resolve() // asked twice: at once
+      const wish = wished()
+      if (wish === 'again') return resolve()
+      if (wish === 'same') return
       say('Stopping: what runs is interrupted.')
       stopping.abort(new Error('The runner was told to stop.'))
       void pause(STOPS_WITHIN_MS).then(resolve)
