@@ -8,11 +8,12 @@ import { BadConfig, type Config } from '../config.ts'
 import { carryOut, type KeyAnswer } from '../control/keys/command.ts'
 import { Refusal } from '../core/errors.ts'
 import { jsonLines } from '../core/text/json-lines.ts'
+import { createStopWish } from '../core/runtime/asked-to-stop.ts'
 import { describeError, type Log } from '../core/runtime/log.ts'
 import type { Machine } from '../client/machine.ts'
 import { restoreBackup, writeBackup } from './backup.ts'
 import { keyArguments } from './key.ts'
-import { purgeArguments, purgeReport, stoppedLines } from './purge.ts'
+import { cutShortReport, purgeArguments, purgeReport } from './purge.ts'
 import { progressBar } from './progress.ts'
 import { importAll } from '../client/import/run.ts'
 import { toServer } from '../client/import/upload.ts'
@@ -140,15 +141,29 @@ const backup = async (config: Config, words: string[], { env, folder }: Machine)
 const purgeSessions = async (config: Config, log: Log, words: string[], { env }: Machine) => {
   const order = purgeArguments(words)
   const server = await servingHere(config, env)
-  if (server) {
-    const answer = await command<PurgeAnswer>(server, 'purge', order)
-    if (answer.cut_short) {
-      for (const line of stoppedLines(answer)) console.log(line)
-      throw endedEarly(server.url)
-    }
-    return console.log(purgeReport(answer, order))
+  const tell = (answer: PurgeAnswer, told: CannotOpen) => {
+    console.log(answer.cut_short ? cutShortReport(answer) : purgeReport(answer, order))
+    if (answer.failed !== undefined)
+      throw new CannotOpen(`The purge failed before all was deleted: ${answer.failed}. Once that is mended, run the command again.`)
+    if (answer.cut_short) throw told
   }
-  return once(config, log, async (services) => console.log(purgeReport(await purge(services, order), order)))
+  if (server) return tell(await command<PurgeAnswer>(server, 'purge', order), endedEarly(server.url))
+  const goesOn = order.yes ? untilSignal() : undefined
+  return once(config, log, async (services) => tell(await purge(services, order, goesOn), TOLD_TO_STOP))
+}
+
+const TOLD_TO_STOP = new CannotOpen('The purge was stopped before all was deleted: run the command again.')
+
+// Whether no signal has asked this program to end yet; a second one ends it at once.
+const untilSignal = (): (() => boolean) => {
+  const wished = createStopWish()
+  let stopped = false
+  const onSignal = () => {
+    if (wished() === 'again') process.exit(1)
+    stopped = true
+  }
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, onSignal)
+  return () => !stopped
 }
 
 const restore = async (config: Config, words: string[], { folder }: Machine) => console.log(await restoreBackup(config, words, folder))
@@ -172,8 +187,7 @@ const once = async (config: Config, log: Log, work: (services: Services, migrati
       )
     const { ownTools } = await import('../toolsets.ts') // of these commands only those that work on the database itself need it
     const services = await createServices(database, config, log, { ownTools })
-    await work(services, ran)
-    await services.close()
+    await work(services, ran).finally(() => services.close())
   } finally {
     lock?.release()
   }

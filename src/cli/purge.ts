@@ -46,8 +46,12 @@ export const purgeReport = (answer: PurgeAnswer, { yes }: PurgeOrder): string =>
   ].join('\n')
 }
 
-/** A line for each session whose agent a purge stopped. */
-export const stoppedLines = ({ stopped = [] }: PurgeAnswer): string[] =>
+/** What a purge did that ended before all was deleted. */
+export const cutShortReport = (answer: PurgeAnswer): string =>
+  [...stoppedLines(answer), `Purged ${answer.purged} of ${answer.sessions.length} session(s).`].join('\n')
+
+// A line for each session whose agent a purge stopped.
+const stoppedLines = ({ stopped = [] }: PurgeAnswer): string[] =>
   stopped.map((id) => `${id}  its agent is stopped: a prompt waits there, and the max_usd that kept it waiting is lifted or refilled`)
 
 const lineOf = ({ id, title, source, last, events, decisions, open_action_items, kept_for }: PurgeAnswer['sessions'][number]): string => {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Queries } from '../../db/database.ts'
 import { retryUndone } from '../../db/retry-undone.ts'
 import { vacuumAll } from '../../db/vacuum.ts'
+import { describeError } from '../core/runtime/log.ts'
 import { pause } from '../core/runtime/pause.ts'
 import { appendEvents } from '../log/append.ts'
 import { topicOf, type Topic } from '../log/topics.ts'
@@ -43,6 +44,8 @@ export interface PurgeAnswer {
   stopped?: string[]
   /** The purge ended before all that it found was deleted. */
   cut_short?: true
+  /** Why, where it failed. */
+  failed?: string
 }
 
 const MAY_TAKE_MS = 30 * 60_000 // for what reads all sessions, or waits for whoever indexes
@@ -52,7 +55,8 @@ const PIECE = { pglite: { rows: 50, bytes: 32 * 1024 }, postgres: { rows: 500, b
 type GoesOn = () => boolean
 
 /** Finds what an order names, and with `yes` deletes it, a session at a time. A purge that was interrupted, or that `goesOn` has ended between
- *  two pieces, is run again: the session that it was at is archived then, and has the beginning of its log. */
+ *  two pieces, is run again: the session that it was at is archived then, and has the beginning of its log. So is one that fails in the middle,
+ *  which answers with what it has done by then. */
 export const purge = async (
   services: Services,
   { ids, days, kinds, yes }: PurgeOrder,
@@ -68,24 +72,42 @@ export const purge = async (
   log('info', 'a purge begins', { sessions: going.length })
   await retryUndone(() => database.unhurried((tx) => deleteOpenAnswers(tx, going), MAY_TAKE_MS))
   const byName = new Set(named.map(({ id }) => id))
+  const daysOf = (id: string) => (byName.has(id) ? undefined : days)
+  const { purged, left, stopped, failure } = await purgeEach(services, going, daysOf, goesOn)
+  // Of what follows nothing may hide what was done.
+  const warnOf = (message: string) => (error: unknown) => log('warn', message, describeError(error))
+  // Only now: it would keep one that is found by its age.
+  for (const id of stopped)
+    await noteStop(services, id).catch(warnOf(`the log of session ${id} does not say that a purge stopped its agent`))
+  const cut = left > 0
+  if (purged > 0 && !failure && !stopping.aborted)
+    await vacuumAll(database, (message) => log('warn', message)).catch(warnOf('the vacuum after a purge failed'))
+  const agents = stopped.length > 0 && { stopped }
+  log(failure ? 'error' : 'info', cut ? 'a purge was cut short' : 'a purge is done', { sessions: purged, ...agents, ...failure })
+  const ended = { ...agents, ...(cut && { cut_short: true as const }), ...(failure && { failed: String(failure.reason) }) }
+  return { sessions: found, unknown, purged, ...ended }
+}
+
+// Deletes one after the other, until one fails.
+const purgeEach = async (services: Services, going: string[], daysOf: (id: string) => number | undefined, goesOn: GoesOn) => {
   let purged = 0
   let left = going.length
+  let failure: Record<string, unknown> | undefined
   const stopped = new Set<string>()
-  for (const id of going) {
-    const freed = goesOn() ? await purgeOne(services, id, byName.has(id) ? undefined : days, goesOn) : undefined
-    if (freed) {
-      purged++
-      for (const session of freed) stopped.add(session)
-      stopped.delete(id) // stopped by an earlier one, and gone by now
-    } else if (!goesOn()) break
-    left--
+  try {
+    for (const id of going) {
+      const freed = goesOn() ? await purgeOne(services, id, daysOf(id), goesOn) : undefined
+      if (freed) {
+        purged++
+        for (const session of freed) stopped.add(session)
+        stopped.delete(id) // stopped by an earlier one, and gone by now
+      } else if (!goesOn()) break
+      left--
+    }
+  } catch (error) {
+    failure = describeError(error)
   }
-  for (const session of stopped) await noteStop(services, session) // only now: it would keep one that is found by its age
-  const cut = left > 0
-  if (purged > 0 && !stopping.aborted) await vacuumAll(database, (message) => log('warn', message))
-  const agents = stopped.size > 0 && { stopped: [...stopped] }
-  log('info', cut ? 'a purge was cut short' : 'a purge is done', { sessions: purged, ...agents })
-  return { sessions: found, unknown, purged, ...agents, ...(cut && { cut_short: true }) }
+  return { purged, left, stopped: [...stopped], failure }
 }
 
 // A session that is found by its age alone stays where something has happened in it since: many take hours. Returns the sessions whose agents

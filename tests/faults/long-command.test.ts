@@ -3,9 +3,9 @@ import { afterAll, expect, test } from 'bun:test'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { lockFolder } from '../../db/lock.ts'
-import { scratch } from '../support/transcripts.ts'
+import { claudeLine, scratch } from '../support/transcripts.ts'
 import { FULL, shortOf } from '../support/full.ts'
-import { runServer } from '../support/server.ts'
+import { emptyFolderAt, runServer, spawnServer } from '../support/server.ts'
 
 const IDLE_S = 1 // five minutes, where this is not set; Bun looks every four seconds, and ends such a connection after eight
 const TAKES_MS = 12_000
@@ -42,6 +42,27 @@ test.skipIf(!FULL)(
     ])
     expect([purged.code, purged.output]).toEqual([0, expect.stringContaining('Purged 0 session(s)')])
     expect([imported.code, imported.output]).toEqual([0, expect.stringContaining('Imported 1 event from 1 transcript')])
+  },
+  180_000,
+)
+
+test.skipIf(!FULL)(
+  'a purge without a server that is told to stop says what it has done',
+  async () => {
+    const DATA_DIR = await emptyFolderAt(join(files.folder, 'alone'))
+    const lines = Array.from({ length: 300 }, (_, i) => claudeLine(i, 'user', 'A word. '.repeat(2_000)))
+    expect((await runServer(['import', files.write('long-one.jsonl', lines.join('\n'))], { DATA_DIR })).code).toBe(0)
+    const child = spawnServer({ DATA_DIR }, 'pipe', ['purge', '--older-than', '1', '--traces', '--yes'])
+    const begins = 'a purge begins'
+    let output = ''
+    for (const stream of [child.stdout!, child.stderr!])
+      stream.on('data', (chunk: Buffer) => {
+        const had = output.includes(begins)
+        output += chunk.toString()
+        if (!had && output.includes(begins)) child.kill('SIGINT')
+      })
+    const code = await new Promise((resolve) => child.once('close', resolve))
+    expect([code, output]).toEqual([1, expect.stringMatching(/Purged 0 of 1 session\(s\)\.[^]*stopped before all was deleted/)])
   },
   180_000,
 )

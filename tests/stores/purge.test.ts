@@ -164,7 +164,8 @@ onEveryEngine((parley, engine) => {
       ...database,
       unhurried: (...args) => (left-- > 0 ? database.unhurried(...args) : Promise.reject(new Error('ended'))),
     }
-    await expect(purge({ ...services, database: ending }, purgeArguments([id, '--yes']))).rejects.toThrow('ended')
+    const ended = await purge({ ...services, database: ending }, purgeArguments([id, '--yes']))
+    expect(ended).toMatchObject({ purged: 0, cut_short: true, failed: 'ended' })
     const row = await sessionRow(parley(), id)
     expect(row.last_sequence).toBeGreaterThan(0)
     expect(row.last_sequence).toBeLessThan(150)
@@ -196,7 +197,8 @@ onEveryEngine((parley, engine) => {
       ...database,
       unhurried: (...args) => (left-- > 0 ? database.unhurried(...args) : Promise.reject(new Error('ended'))),
     }
-    await expect(purge({ ...services, database: ending }, purgeArguments([id, '--yes']))).rejects.toThrow('ended')
+    const ended = await purge({ ...services, database: ending }, purgeArguments([id, '--yes']))
+    expect(ended).toMatchObject({ purged: 0, cut_short: true, failed: 'ended' })
     await refused(held, 'unauthorized') // it stood behind where the log ends now
     const { last_sequence: end } = await sessionRow(parley(), id)
     expect([end > 20, end < 61]).toEqual([true, true])
@@ -228,7 +230,8 @@ onEveryEngine((parley, engine) => {
         return ++answered === 2 ? Promise.reject(new Error('no answer')) : answer
       },
     }
-    await expect(purge({ ...services, database: unanswered }, purgeArguments([id, '--yes']))).rejects.toThrow('no answer')
+    const cut = await purge({ ...services, database: unanswered }, purgeArguments([id, '--yes']))
+    expect(cut).toMatchObject({ purged: 0, cut_short: true, failed: 'no answer' })
     const { last_sequence: end } = await sessionRow(parley(), id)
     expect(end).toBeLessThan(newest)
     for (const read of readers) await soon('it has forgotten', async () => Bun.deepEquals(await read(end - 1), [end]), 3)
@@ -260,7 +263,8 @@ onEveryEngine((parley, engine) => {
       ...database,
       unhurried: (...args) => (left-- > 0 ? database.unhurried(...args) : Promise.reject(new Error('ended'))),
     }
-    await expect(purge({ ...services, database: ending }, purgeArguments([id, '--yes']))).rejects.toThrow('ended')
+    const ended = await purge({ ...services, database: ending }, purgeArguments([id, '--yes']))
+    expect(ended).toMatchObject({ purged: 0, cut_short: true, failed: 'ended' })
     await done(call()('control.manage_session', { session_id: id, action: 'start' }, { headers: bearer(await keyOf(parley(), 'full')) }))
     const end = async () => (await sessionRow(parley(), id)).last_sequence
     expect(await end()).toBeLessThan(before)
@@ -285,7 +289,8 @@ onEveryEngine((parley, engine) => {
       ...database,
       unhurried: (...args) => (left-- > 0 ? database.unhurried(...args) : Promise.reject(new Error('ended'))),
     }
-    await expect(purge({ ...services, database: ending }, purgeArguments([id, '--yes']))).rejects.toThrow('ended')
+    const ended = await purge({ ...services, database: ending }, purgeArguments([id, '--yes']))
+    expect(ended).toMatchObject({ purged: 0, cut_short: true, failed: 'ended' })
     expect((await documentVersions(database, id, undefined, 30)).map(({ version }) => version)).toEqual([20, 19, 18, 17, 16])
     expect(await readDocument(database, id)).toEqual({ content: 'The plan', version: 20 })
     const since = new Date(Date.now() - 90 * 60_000).toISOString()
@@ -450,7 +455,8 @@ onEveryEngine((parley, engine) => {
       ...database,
       unhurried: (...args) => (left-- > 0 ? database.unhurried(...args) : Promise.reject(new Error('ended'))),
     }
-    await expect(purge({ ...services, database: ending }, purgeArguments([id, '--yes']))).rejects.toThrow('ended')
+    const ended = await purge({ ...services, database: ending }, purgeArguments([id, '--yes']))
+    expect(ended).toMatchObject({ purged: 0, cut_short: true, failed: 'ended' })
     const cut = (await sessionRow(parley(), id)).last_sequence
     expect([cut > 0, cut < 15]).toEqual([true, true])
     await done(call()('control.manage_session', { session_id: id, action: 'start' }, { headers: bearer(await keyOf(parley(), 'full')) }))

@@ -134,9 +134,12 @@ export const runServer = async (args: string[], environment: Record<string, stri
   return { code, ms: performance.now() - from, output: printed.join(''), stdout }
 }
 
-/** Starts `bun src/server.ts` and leaves it alone, for tests that kill it while it starts. `output`: the open file that it prints to. */
-export const spawnServer = (environment: Record<string, string>, output: 'ignore' | number = 'ignore'): ChildProcess =>
-  run([], environment, output)
+/** Starts `bun src/server.ts …` and leaves it alone, for tests that end it themselves. `output`: where it prints to. */
+export const spawnServer = (
+  environment: Record<string, string>,
+  output: 'ignore' | 'pipe' | number = 'ignore',
+  args: string[] = [],
+): ChildProcess => run(args, environment, output)
 
 export const gone = (child: ChildProcess): Promise<void> =>
   new Promise((resolve) => (child.exitCode === null && child.signalCode === null ? child.once('exit', () => resolve()) : resolve()))

@@ -13,7 +13,9 @@ import { cookieOf, done, onOneEngine, refused, room, soon, viaRest } from '../..
 import { called, runnerAt, said } from '../../support/played-runner.ts'
 import { revokeByPrefix } from '../../../src/control/keys/keys.ts'
 import { purge } from '../../../src/process/purge.ts'
-import { purgeArguments, purgeReport } from '../../../src/cli/purge.ts'
+import { cutShortReport, purgeArguments, purgeReport } from '../../../src/cli/purge.ts'
+import { PURGED_KIND } from '../../../src/process/publish.ts'
+import type { Services } from '../../../src/process/services.ts'
 
 onOneEngine(
   (parley) => {
@@ -650,6 +652,32 @@ onOneEngine(
       await runner.work('Done.', [], spend)
       const [waiting, gone] = [await child(), await child()]
       expect(await purged(top, gone)).toEqual([waiting])
+    })
+
+    test('a purge that fails after the first of two says what it has done: how many are purged, and which agent it stopped', async () => {
+      const { runner, call, log } = await scene()
+      const part = { title: 'Part', worktree_id: runner.worktree, initial_prompt: 'Go.', max_usd: 0.5 }
+      const top = (await done(call('create_session', part))).session_id as string
+      await runner.work('Done.')
+      const child = async () =>
+        (await done(call('send_prompt', { session_id: top, prompt: 'Go.', mode: 'subsession' }))).session_id as string
+      const spender = await child()
+      await runner.work('Done.', [], { usage: { input_tokens: 10, output_tokens: 5, cost_usd: 0.5 } })
+      const [freed, kept] = [await child(), (await scene()).session_id]
+      const { services, database } = parley()
+      let fails = false
+      services.onTopic(PURGED_KIND, (id) => void (fails ||= id === spender))
+      const unhurried: typeof database.unhurried = (work, ms) => {
+        if (!fails) return database.unhurried(work, ms)
+        fails = false
+        return Promise.reject(new Error('the database ended'))
+      }
+      const order = purgeArguments([spender, kept, '--yes'])
+      const answer = await purge({ ...services, database: { ...database, unhurried } } as Services, order)
+      expect(answer).toMatchObject({ purged: 1, stopped: [freed], cut_short: true, failed: 'the database ended' })
+      expect(cutShortReport(answer)).toMatch(new RegExp(`^${freed}  its agent is stopped.*\\nPurged 1 of 2 session`))
+      expect((await log(freed)).at(-1)).toMatchObject({ type: 'runtime', content: { event: 'agent_stopped', by: 'a purge' } })
+      expect((await call('get_session', { session_id: kept })).ok).toBe(true)
     })
 
     test('a prompt that is queued while a purge lifts the limit that keeps it waiting is stopped with the others', async () => {
