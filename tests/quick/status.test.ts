@@ -54,7 +54,7 @@ const spies: { mockRestore(): void }[] = []
 afterEach(() => spies.splice(0).forEach((spy) => spy.mockRestore()))
 
 /** What a server says of itself of which all is well but this. */
-const lookAt = async (but: Partial<typeof WELL>) => {
+const lookAt = async (but: Partial<typeof WELL>, reports: Record<string, string> = {}) => {
   const is = { ...WELL, ...but }
   let clock = 0
   spies.push(spyOn(performance, 'now').mockImplementation(() => clock))
@@ -66,13 +66,14 @@ const lookAt = async (but: Partial<typeof WELL>) => {
   }
   const listeners = async () => {
     if (is.silent === undefined) throw new Error('the database does not say')
-    return 1 + is.silent
+    return 1 + is.silent + Object.keys(reports).length
   }
   const database = { engine: 'postgres', query, listeners, freeBytes: () => is.free }
   const notifier = {
     async ask() {
       await new Promise(setImmediate) // the database has answered by then
       clock += 1_000 // the longest that others are waited for
+      for (const [from, text] of Object.entries(reports)) status.receiveReport(from, text)
     },
   }
   const metrics = new Metrics()
@@ -120,6 +121,17 @@ test('a server that is well says so, and asks nothing of anybody', async () => {
 test('a server that cannot find out whether others listen says so, and does not claim to be alone', async () => {
   const status = await lookAt({ silent: undefined })
   expect(status.shared.find(({ name }) => name === 'instances')).toMatchObject({ level: 'green', value: 'unknown' })
+})
+
+test('of another version’s report it shows what it knows, and one that is no report counts as none', async () => {
+  const figures = { memory: { value: 1, text: '1 MiB' }, later: { value: 9, text: 'of a later version' } }
+  const report = (more: object) => JSON.stringify({ version: '9.0.0', started_at: new Date().toISOString(), figures, ...more })
+  const wrong = [{ figures: { memory: 7 } }, { figures: null }, { version: 9 }, { started_at: 'soon' }].map(report)
+  const status = await lookAt({}, { two: report({}), ...Object.fromEntries(['no JSON', '[]', ...wrong].map((text, i) => [`x${i}`, text])) })
+  expect(status.instances.map(({ id }) => id)).toEqual(['one', 'two'])
+  expect(status.instances[1]!.checks).toEqual([{ name: 'memory', title: 'Memory', level: 'green', value: '1 MiB' }])
+  expect(status.shared.find(({ name }) => name === 'instances')).toMatchObject({ level: 'amber', value: '6' })
+  expect(readOut(status).first).toContain('needs a look')
 })
 
 test('each level of the table has its cause here', () => {

@@ -1,4 +1,5 @@
 // How the other instances are: each is asked over the database's notifications when somebody looks, and nothing is sent or kept otherwise.
+import { z } from 'zod'
 import type { Database } from '../../../db/database.ts'
 import { pause } from '../../core/runtime/pause.ts'
 import type { Notifier } from '../../log/notifier.ts'
@@ -32,10 +33,8 @@ export class Instances {
 
   /** Takes the report of another instance. One that cannot be read is ignored. */
   receiveReport(from: string, text: string) {
-    try {
-      const { version, started_at, figures } = JSON.parse(text) as Report
-      this.#reports.set(from, { report: { id: from, version, started_at, figures }, at: performance.now() })
-    } catch {}
+    const report = reportIn(text)
+    if (report) this.#reports.set(from, { report: { id: from, ...report }, at: performance.now() })
   }
 
   /** Asks all, and waits a second at most for as many answers as there are listeners. Who looks meanwhile gets the same. */
@@ -55,5 +54,20 @@ export class Instances {
     const reports = fresh()
     this.#reports.clear()
     return { reports, silent: Math.max(0, listeners - 1 - reports.length) }
+  }
+}
+
+// An instance of another version may report figures that this one does not know.
+const wireReport = z.object({
+  version: z.string(),
+  started_at: z.iso.datetime(),
+  figures: z.record(z.string(), z.object({ value: z.number().nullable(), text: z.string() })),
+})
+
+const reportIn = (text: string): Omit<Report, 'id'> | undefined => {
+  try {
+    return wireReport.safeParse(JSON.parse(text)).data
+  } catch {
+    return undefined
   }
 }

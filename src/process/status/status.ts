@@ -8,7 +8,7 @@ import type { Notifier } from '../../log/notifier.ts'
 import { databaseBytes, runnerCounts } from '../../stores/status.ts'
 import { inBytes, inTime, ownFigures, type Figure, type Figures, type Measured } from './figures.ts'
 import { Instances, type Report } from './instances.ts'
-import { levelOf, limitOf, type Level, type LimitName } from './alarm-levels.ts'
+import { levelOf, LIMITS, type Level, type LimitName } from './alarm-levels.ts'
 import { Recent } from './recent.ts'
 
 export interface Check {
@@ -124,8 +124,9 @@ const diskOf = ({ freeBytes }: Database): { disk?: Figure } => {
 }
 
 const checksOf = (figures: Figures): Check[] =>
-  (Object.entries(figures) as [LimitName, Figure][]).map(([name, { value, text }]) => {
-    const limit = limitOf(name)
+  (Object.entries(figures) as [LimitName, Figure][]).flatMap(([name, { value, text }]) => {
+    const limit = LIMITS.find((each) => each.name === name)
+    if (!limit) return [] // of an instance of another version
     const level = value === null ? 'green' : levelOf(limit, value)
     return { name, title: limit.title, level, value: text, ...(level !== 'green' && { todo: limit.todo }) }
   })
