@@ -20,7 +20,7 @@ import {
   takeDeliveries,
   type Delivery,
 } from './outbox.ts'
-import { createOutages } from './outages.ts'
+import { placeOf, type Outages } from './outages.ts'
 import { pushTo, type PushIdentity, type PushSender } from './push.ts'
 import { noteError, removeEnded, removeSubscription } from './subscriptions.ts'
 import { notifyPeople, type Fact } from './notify-people.ts'
@@ -36,6 +36,7 @@ interface Parts {
   config: { NOTIFY_URL: string | undefined }
   log: Log
   metrics: Metrics
+  outages: Outages
   /** The sessions that need a person now, all of them each time: what people were told before is dropped. */
   needs: () => Promise<Fact[]>
   pushSender: PushSender
@@ -48,15 +49,14 @@ interface Parts {
 
 /** The background jobs that tell people. `end` gives what is under way three seconds, then lets it go to be tried again. */
 export const createCourier = (parts: Parts) => {
-  const { database, config, log, needs, keys } = parts
+  const { database, config, log, outages, needs, keys } = parts
   const underWay = new Set<Promise<void>>()
   const ending = new AbortController()
-  const outages = createOutages(log)
 
   const deliver = async (delivery: Delivery) => {
     const outcome = await send(parts, delivery, ending.signal)
     if (ending.signal.aborted && outcome.came === 'again') return // whoever looks after HELD_S tries
-    outages.note(placeOf(delivery), outcome)
+    outages.note(placeOf(delivery.subscription?.endpoint), outcome)
     await settle(parts, delivery, outcome)
   }
   const start = (delivery: Delivery) => {
@@ -89,8 +89,6 @@ export const createCourier = (parts: Parts) => {
   }
   return { jobs, end }
 }
-
-const placeOf = ({ subscription }: Delivery) => (subscription ? new URL(subscription.endpoint).host : 'NOTIFY_URL')
 
 const send = ({ config, pushSender, pushIdentity, base }: Parts, delivery: Delivery, ending: AbortSignal): Promise<Outcome> => {
   const { subscription, kind } = delivery

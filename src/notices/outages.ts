@@ -1,19 +1,32 @@
+import type { Failing } from '../core/runtime/failures-in-a-row.ts'
 import type { Log } from '../core/runtime/log.ts'
 import type { Outcome } from './outcomes.ts'
 
-/** Logs one warning when telling people through a place begins to fail, however often it then fails, and when it works again. A place is
+const KNOWN_FOR_MS = 24 * 60 * 60_000 // another instance may have told people there since, or nobody is there any more
+
+export type Outages = ReturnType<typeof createOutages>
+
+/** Knows where telling people fails. Logs one warning when it begins to, however often it then fails, and when it works again. A place is
  *  NOTIFY_URL or the host of a push service: their URLs open what they lead to, and are never logged. */
 export const createOutages = (log: Log) => {
-  const failing = new Set<string>()
+  const outages = new Map<string, { since: number; last: number }>()
   return {
-    note(place: string, { came, why }: Outcome) {
+    note(place: string, { came, why }: Pick<Outcome, 'came' | 'why'>) {
       if (came === 'gone') return // that browser's doing
+      const known = outages.get(place)
       if (came === 'ok') {
-        if (failing.delete(place)) log('info', `people are told through ${place} again`)
-      } else if (!failing.has(place)) {
-        failing.add(place)
-        log('warn', `people could not be told through ${place}: it ${why}. Until it works again, no more is logged of it.`)
+        if (outages.delete(place)) log('info', `people are told through ${place} again`)
+        return
       }
+      if (!known) log('warn', `people could not be told through ${place}: it ${why}. Until it works again, no more is logged of it.`)
+      outages.set(place, { since: known?.since ?? Date.now(), last: Date.now() })
     },
+    failing: (): Failing[] =>
+      [...outages]
+        .filter(([, { last }]) => Date.now() - last < KNOWN_FOR_MS)
+        .map(([name, { since }]) => ({ name, since: new Date(since) })),
   }
 }
+
+/** The place of a notice by the endpoint of a browser's subscription, or by NOTIFY_URL. */
+export const placeOf = (endpoint?: string): string => (endpoint === undefined ? 'NOTIFY_URL' : new URL(endpoint).host)

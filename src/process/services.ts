@@ -4,6 +4,7 @@ import { startBackground, type Intervals } from './background.ts'
 import type { Config } from '../config.ts'
 import { createBatchLoader } from '../core/runtime/batch-loader.ts'
 import type { Token } from '../core/ids.ts'
+import type { Failing } from '../core/runtime/failures-in-a-row.ts'
 import type { Job } from '../core/runtime/job.ts'
 import { describeError, type Log } from '../core/runtime/log.ts'
 import { Holdings } from '../core/holdings.ts'
@@ -14,6 +15,7 @@ import { degradedModesJob } from './degraded.ts'
 import { processJobs } from './jobs.ts'
 import { needsOfSessions } from '../loops/store.ts'
 import { createCourier } from '../notices/courier.ts'
+import { createOutages, type Outages } from '../notices/outages.ts'
 import type { PushSender } from '../notices/push.ts'
 import { keysInForce } from './keys-in-force.ts'
 import type { Topic } from '../log/topics.ts'
@@ -45,25 +47,28 @@ export const createServices = async (database: Database, config: Config, log: Lo
   if (config.ACCESS_TOKEN) keepSecret(config.ACCESS_TOKEN)
   const parts = await createParts(database, config, log, options)
   const { clock, credentials, notifier, stopping } = parts
-  const status: StatusWatch = createStatus(parts, () => services)
+  const status: StatusWatch = createStatus(parts)
   const askedAt = performance.now()
   clock.set(await writePresence(database, [], config.CLAIM_LEASE), askedAt)
   await listenToPeers(parts, status)
   await notifier?.ready()
   const own = processJobs({ ...parts, status, stopping: stopping.signal })
-  const courier = courierOf(parts, options.pushSender)
+  const outages = createOutages(log)
+  const courier = courierOf(parts, outages, options.pushSender)
 
   const close = async () => {
     stopping.abort()
     status.stop()
-    await stopBackground()
+    await background.stop()
     await courier?.end()
     const lost = (what: string) => (error: unknown) => log('warn', `${what} could not be written at the close`, describeError(error))
     await own.flushPresence().catch(lost('presence'))
     await credentials.writeUses().catch(lost('the last uses of keys and sign-ins'))
     await database.close()
   }
-  const services = servicesOf(parts, { status, pushSender: options.pushSender, outcomeUnknown: own.recheck, close })
+  const { pushSender } = options
+  const failingJobs = () => background.failing()
+  const services = servicesOf(parts, { status, pushSender, outages, failingJobs, outcomeUnknown: own.recheck, close })
   const jobs: Job[] = [
     ...own.jobs,
     ...status.jobs(),
@@ -72,14 +77,19 @@ export const createServices = async (database: Database, config: Config, log: Lo
     lastUsesJob(credentials),
     ...(options.jobs?.(services) ?? []),
   ]
-  const stopBackground = startBackground(jobs, log, options.intervals)
+  const background = startBackground(jobs, log, options.intervals)
+  status.measure(() => services)
   return services
 }
 
-const courierOf = ({ database, config, log, metrics, settings, wakes, pushIdentity, base }: Parts, pushSender: PushSender | undefined) => {
+const courierOf = (
+  { database, config, log, metrics, settings, wakes, pushIdentity, base }: Parts,
+  outages: Outages,
+  pushSender: PushSender | undefined,
+) => {
   const needs = () => newestNeeds(database, wakes.perHour())
   const keys = () => keysInForce({ config, setting: settings.get })
-  return pushSender && createCourier({ database, needs, config, log, metrics, pushSender, pushIdentity, keys, base })
+  return pushSender && createCourier({ database, needs, config, log, metrics, outages, pushSender, pushIdentity, keys, base })
 }
 
 const newestNeeds = async (database: Database, wakesPerHour: number) => {
@@ -90,17 +100,21 @@ const newestNeeds = async (database: Database, wakesPerHour: number) => {
 interface Around {
   status: StatusWatch
   pushSender: PushSender | undefined
+  outages: Outages
+  /** The background jobs whose last run failed. */
+  failingJobs: () => Failing[]
   /** The outcome of a write is unknown: it may land yet. */
   outcomeUnknown: () => void
   close: () => Promise<void>
 }
 
 // The parts, as whoever serves calls or runs jobs uses them.
-const servicesOf = (parts: Parts, { status, pushSender, outcomeUnknown, close }: Around) => {
+const servicesOf = (parts: Parts, around: Around) => {
   const { database, config, log, notifier, settings, wakes, publisher, credentials, stopping } = parts
   const overviewOf = createBatchLoader((ids: string[]) => overviewsOf(database, ids, wakes.perHour()))
   const shareOf = createBatchLoader((ids: string[]) => findShares(database, ids))
   return {
+    ...around,
     database,
     config,
     log,
@@ -113,7 +127,6 @@ const servicesOf = (parts: Parts, { status, pushSender, outcomeUnknown, close }:
     groupCommit: publisher.groupCommit,
     writeInTurn: concurrencyLimit(WRITES_AT_ONCE),
     indexer: publisher.indexer,
-    status,
     loops: parts.loops,
     wakes,
     publish: publisher.publish,
@@ -124,7 +137,6 @@ const servicesOf = (parts: Parts, { status, pushSender, outcomeUnknown, close }:
     onTopic: publisher.on,
     onEvents: publisher.onEvents,
     grewHere: publisher.grewHere,
-    outcomeUnknown,
     failedForNow: createTransientFailures(log),
     eventsAfter: publisher.feeds.after,
     missed: publisher.missed,
@@ -144,7 +156,6 @@ const servicesOf = (parts: Parts, { status, pushSender, outcomeUnknown, close }:
     endCredentials: credentialsEnder(parts),
     setting: settings.get,
     changeSetting: settings.change,
-    pushSender,
     pushIdentity: parts.pushIdentity,
     /** The base URL of links that nobody's request asked for. */
     base: parts.base,
@@ -163,7 +174,6 @@ const servicesOf = (parts: Parts, { status, pushSender, outcomeUnknown, close }:
       stopping.abort()
       publisher.waiters.wakeAll()
     },
-    close,
   }
 }
 

@@ -12,11 +12,13 @@ import { FULL } from '../support/full.ts'
 import { holdLock } from '../support/held-lock.ts'
 import { samplesOf, type Sample } from '../support/metrics.ts'
 import { startNotifyReceiver } from '../support/notify-receiver.ts'
-import { cookieOf, done, refused, room, say, soon, startParley, viaRest, type Parley, type Served } from '../support/parley.ts'
+import { BASE, cookieOf, done, refused, room, say, soon, startParley, viaRest, type Parley, type Served } from '../support/parley.ts'
 import { bearer, keyOf } from '../support/keys.ts'
 import { embeddedDatabase } from '../support/pglite.ts'
 import { fires, metricsIn } from '../support/promql.ts'
 import { thatCanBeEmpty, withoutNotifications } from '../support/proxy.ts'
+
+const FORM = 'application/x-www-form-urlencoded'
 
 let parley: Parley
 beforeAll(async () => void (parley = await startParley({ engine: 'postgres', intervals: { settings: 50 } })), 180_000)
@@ -46,16 +48,31 @@ const pageAt = async (served: Served): Promise<string> => {
   return (await response.text()).replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
 }
 
-test('each of two instances shows the other, with its own figures', async () => {
+test('each of two instances shows the other, with its own figures, also while that one starts', async () => {
   expect((await statusAt(parley)).instances).toHaveLength(1)
-  const opened = { database: await openPostgres(parley.url!), url: parley.url!, drop: async () => {} } // listens for itself
-  const other = await startParley({ engine: 'postgres', opened, env: { MAX_WAITS: '7' } })
+  const database = await openPostgres(parley.url!) // listens for itself
+  const { promise: goesOn, resolve: goOn } = Promise.withResolvers<void>()
+  let greeting = true
+  const query: typeof database.query = async (sql, ...rest) => {
+    if (greeting && sql.includes('pg_notify')) {
+      greeting = false
+      await goesOn
+    }
+    return database.query(sql, ...rest)
+  }
+  const opened = { database: { ...database, query }, url: parley.url!, drop: async () => {} }
+  const starting = startParley({ engine: 'postgres', opened, env: { MAX_WAITS: '7' } })
   // An instance waits a second for the others' answers.
   const both = async (served: Served): Promise<any[]> => {
     let instances: any[] = []
     await soon('both are shown', async () => ({ instances } = await statusAt(served)).instances.length === 2)
     return instances
   }
+  await soon('it greets', () => !greeting)
+  const begun = (await both(parley)).find(({ own }) => !own)
+  expect(begun.checks.map(({ name }: any) => name)).toEqual(['event_loop', 'memory'])
+  goOn()
+  const other = await starting
   for (const served of [parley, other]) {
     const instances = await both(served)
     expect(instances.map(({ id }: any) => id).toSorted()).toEqual([parley.services.instance!, other.services.instance!].toSorted())
@@ -143,7 +160,7 @@ test('an index that is far behind fires, until it has caught up', async () => {
   }
 }, 120_000)
 
-test('a notice that nobody got fires', async () => {
+test('a place where people cannot be told fires until it works, and so does a notice that nobody got', async () => {
   const receiver = startNotifyReceiver()
   receiver.answers(() => new Response('no', { status: 503 }))
   const parts = { pushSender: createPushSender(), intervals: { notices: 30 } }
@@ -152,15 +169,41 @@ test('a notice that nobody got fires', async () => {
     const before = await scrape(served)
     const { id, alex } = await room(viaRest(served))
     await done(alex('conclude_session', { summary_section: 'Done.' }))
+    await comesToFire('ParleyTellingFails', served)
+    const value = expect.stringMatching(/^NOTIFY_URL fails since \d{4}-\d\d-\d\d \d\d:\d\d UTC$/)
+    expect(await checkAt(served, 'telling')).toMatchObject({ level: 'amber', value })
+    expect(await checkAt(served, 'notices')).toMatchObject({ level: 'green' })
     await soon('it was tried for the last time', async () => {
       await parley.database.query('update notice_deliveries set due_at = now() from notices n where n.id = notice_id and session_id = $1', [id])
       return receiver.bodies.length >= 5
     }) // prettier-ignore
     await comesToFire('ParleyNoticesFailing', served, before)
     expect(await checkAt(served, 'notices')).toMatchObject({ level: 'amber' })
+    expect(await checkAt(served, 'telling')).toMatchObject({ level: 'amber' })
+    receiver.answers(() => new Response('ok'))
+    const headers = { cookie: await cookieOf(served, { name: 'Robin', role: 'person' }), origin: BASE, 'content-type': FORM }
+    await served.send('/settings/notices/test', { method: 'POST', headers, body: 'way=notify_url' })
+    await firesNot('ParleyTellingFails', served)
+    expect(await checkAt(served, 'telling')).toMatchObject({ level: 'green', value: 'nothing fails' })
   } finally {
     await served.close()
     await receiver.stop()
+  }
+}, 120_000)
+
+test('a background job that fails fires until it works, and has its name on the page', async () => {
+  let works = false
+  const run = () => {
+    if (!works) throw new Error('not yet')
+  }
+  const served = await parley.beside({}, {}, { jobs: () => [{ name: 'of this test', everyMs: 30, run }] })
+  try {
+    await comesToFire('ParleyJobsFailing', served)
+    expect(await pageAt(served)).toMatch(/amber Background jobs of this test fails since [-\d]+ [:\d]+ UTC What they do waits/)
+    works = true
+    await firesNot('ParleyJobsFailing', served)
+  } finally {
+    await served.close()
   }
 }, 120_000)
 

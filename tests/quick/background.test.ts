@@ -3,14 +3,14 @@ import type { Job } from '../../src/core/runtime/job.ts'
 import { startBackground } from '../../src/process/background.ts'
 
 const logged: string[] = []
-let stop: (() => Promise<void>) | undefined
+let background: ReturnType<typeof startBackground> | undefined
 afterEach(async () => {
-  await stop?.()
+  await background?.stop()
   logged.length = 0
 })
 
 const start = (jobs: Job[], intervals?: Record<string, number>) =>
-  (stop = startBackground(jobs, (_, message, more) => void logged.push(`${message}: ${JSON.stringify(more)}`), intervals))
+  (background = startBackground(jobs, (_, message, more) => void logged.push(`${message}: ${JSON.stringify(more)}`), intervals))
 
 /** A job that counts its runs; `soon` resolves when there were so many. */
 const counting = (name: string, work: (run: number) => unknown = () => {}) => {
@@ -57,6 +57,26 @@ test('of failures in a row the first is logged, then that it works again, and af
   ).toEqual(['run 1', 'works again', 'run 4'])
 })
 
+test('what failed when it was run last is known, and since when', async () => {
+  const job = counting('counts', (run) => {
+    if (run === 2 || run === 3) throw new Error(`run ${run}`)
+  })
+  const others = counting('is well')
+  const failing: unknown[] = []
+  const { run } = job
+  job.run = () => {
+    failing.push(background!.failing())
+    return run()
+  }
+  const from = Date.now()
+  start([job, others])
+  await job.soon(5)
+  const one = [{ name: 'counts', since: expect.any(Date) }]
+  expect(failing.slice(0, 5)).toEqual([[], [], one, one, []])
+  const [second, third] = failing.slice(2, 4).map((some: any) => some[0].since.getTime())
+  expect([second === third, second >= from]).toEqual([true, true])
+})
+
 test('a run begins when the one before has ended, so a slow job never meets itself', async () => {
   let under = 0
   let most = 0
@@ -76,7 +96,7 @@ test('stop resolves when the run that is under way has ended, and starts no othe
   start([job])
   await job.soon(1)
   let stopped = false
-  const stopping = stop!().then(() => (stopped = true))
+  const stopping = background!.stop().then(() => (stopped = true))
   await Bun.sleep(10)
   expect(stopped).toBe(false)
   resolve()

@@ -23,7 +23,9 @@ const WELL = {
   streams: 0,
   wake: 0.002, // seconds
   behind: 0, // seconds
+  places: 0, // where people cannot be told
   givenUp: 0,
+  jobs: 0, // that fail
   failed: 0,
   answersIn: 1, // milliseconds
   free: 50_000 * MIB,
@@ -39,7 +41,9 @@ const CAUSES: Record<LimitName, { amber?: Partial<typeof WELL>; red?: Partial<ty
   streams: { amber: { streams: 9 }, red: { streams: 10 } },
   wakes: { amber: { wake: 0.3 }, red: { wake: 1.1 } },
   index: { amber: { behind: 30 }, red: { behind: 900 } },
+  telling: { amber: { places: 1 } },
   notices: { amber: { givenUp: 1 } },
+  jobs: { amber: { jobs: 1 } },
   failures: { amber: { failed: 1 }, red: { failed: 20 } },
   database: { amber: { answersIn: 250 }, red: { answersIn: 2_000 } },
   disk: { amber: { free: 1024 * MIB }, red: { free: 256 * MIB } },
@@ -78,12 +82,16 @@ const lookAt = async (but: Partial<typeof WELL>, reports: Record<string, string>
   }
   const metrics = new Metrics()
   const parts = { database: database as unknown as Database, notifier: notifier as Notifier, instance: 'one', metrics }
-  const status = createStatus(parts, () => ({
+  const failing = (count: number) => Array.from({ length: count }, (_, n) => ({ name: `number ${n}`, since: new Date(0) }))
+  const status = createStatus(parts)
+  status.measure(() => ({
     config: { MAX_WAITS: 10, MAX_STREAMS: 10 },
     waits: { held: is.waits },
     peeks: { held: is.peeks },
     streams: { open: is.streams },
     indexer: { lagSeconds: is.behind },
+    outages: { failing: () => failing(is.places) },
+    failingJobs: () => failing(is.jobs),
     hearsItself: () => is.hears,
   }))
   status.stop()
@@ -116,6 +124,13 @@ test('a server that is well says so, and asks nothing of anybody', async () => {
   expect([status.level, first]).toEqual(['green', expect.stringMatching(/^green All is well as of /)])
   expect(lines.length).toBe(LIMITS.length - 1) // silent instances are a line only when there are some
   for (const line of lines) expect(line).toStartWith('green ')
+})
+
+test('what fails is named, with the minute since when', async () => {
+  const checks = checksOf(await lookAt({ places: 1, jobs: 2 }))
+  const valueOf = (wanted: LimitName) => checks.find(({ name }) => name === wanted)!.value
+  expect(valueOf('telling')).toBe('number 0 fails since 1970-01-01 00:00 UTC')
+  expect(valueOf('jobs')).toBe('number 0 fails since 1970-01-01 00:00 UTC, number 1 fails since 1970-01-01 00:00 UTC')
 })
 
 test('a server that cannot find out whether others listen says so, and does not claim to be alone', async () => {

@@ -1,10 +1,10 @@
 import type { Job } from './job.ts'
-import { createFailuresInARow } from './failures-in-a-row.ts'
+import { createFailuresInARow, type Failing } from './failures-in-a-row.ts'
 import type { Log } from './log.ts'
 
 /** Runs a job again and again, the first time after `job.everyMs`. Of failures in a row only the first is logged; then, that
- *  the job works again. The returned function stops it, and resolves when the run that is under way has ended. */
-export const repeat = (job: Job, log: Log): (() => Promise<void>) => {
+ *  the job works again. `stop` resolves when the run that is under way has ended. */
+export const repeat = (job: Job, log: Log) => {
   let stopped = false
   const name = `the background job "${job.name}"`
   const inARow = createFailuresInARow(log, `${name} failed; retrying`, `${name} works again`)
@@ -23,9 +23,12 @@ export const repeat = (job: Job, log: Log): (() => Promise<void>) => {
     timer = setTimeout(() => void (running = run()), job.everyMs)
   }
   next()
-  return () => {
-    stopped = true
-    clearTimeout(timer)
-    return running
+  return {
+    stop(): Promise<void> {
+      stopped = true
+      clearTimeout(timer)
+      return running
+    },
+    failing: (): Failing[] => (inARow.since ? [{ name: job.name, since: inARow.since }] : []),
   }
 }

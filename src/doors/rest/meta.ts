@@ -57,6 +57,12 @@ export const metaRoutes = (services: Services) => {
     'For how long the oldest event that no search finds yet has been in the log; 0 when there is none',
     () => services.indexer.lagSeconds,
   )
+  metrics.gauge(
+    'parley_notice_places_failing',
+    'NOTIFY_URL and push services through which people could not be told when that was tried last',
+    () => services.outages.failing().length,
+  )
+  metrics.gauge('parley_jobs_failing', 'Background jobs whose last run failed', () => services.failingJobs().length)
   metrics.gauge('parley_resident_bytes', 'Memory of this process', residentBytes)
   metrics.gauge('parley_max_waits', 'MAX_WAITS: how many waits and peeks may be held', () => config.MAX_WAITS)
   metrics.gauge('parley_max_streams', 'MAX_STREAMS: how many event streams may be open', () => config.MAX_STREAMS)

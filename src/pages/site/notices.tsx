@@ -9,6 +9,7 @@ import type { Http } from '../../doors/http/http.ts'
 import { setSubscriptionCookie } from '../../doors/http/push-subscription-cookie.ts'
 import { pushTestMessage, testMessage } from '../../notices/message.ts'
 import { postToNotifyUrl } from '../../notices/notify-url.ts'
+import { placeOf } from '../../notices/outages.ts'
 import { ANSWER_WITHIN_S, type Outcome } from '../../notices/outcomes.ts'
 import { EndpointRefused, isUsable, pushTo, type PushSender } from '../../notices/push.ts'
 import { MOST_PER_PERSON, noteError, removeSubscription, saveSubscription, subscriptionsOf } from '../../notices/subscriptions.ts'
@@ -88,19 +89,23 @@ export const sendTestNotice = async (c: Http, site: Site): Promise<Response> => 
 
 type Result = Outcome & { who: string }
 
-const testNotifyUrl = async ({ config, base }: Services): Promise<Result[]> => {
+const testNotifyUrl = async ({ config, base, outages }: Services): Promise<Result[]> => {
   const { NOTIFY_URL } = config
-  return NOTIFY_URL === undefined ? [] : [{ who: 'NOTIFY_URL', ...(await postToNotifyUrl(NOTIFY_URL, testMessage(base()))) }]
+  if (NOTIFY_URL === undefined) return []
+  const outcome = await postToNotifyUrl(NOTIFY_URL, testMessage(base()))
+  outages.note(placeOf(), outcome)
+  return [{ who: 'NOTIFY_URL', ...outcome }]
 }
 
 const testPush = async (c: Http, services: Services): Promise<Result[]> => {
-  const { database, pushSender, pushIdentity } = services
+  const { database, pushSender, pushIdentity, outages } = services
   const me = personOf(c, services)!.name
   const mine = (await subscriptionsOf(database, keysInForce(services))).filter(({ person }) => person === me)
   if (!pushSender) return []
   return Promise.all(
     mine.map(async (subscription) => {
       const outcome = await pushTo(pushSender, subscription, pushIdentity(), { message: pushTestMessage, urgent: true })
+      outages.note(placeOf(subscription.endpoint), outcome)
       if (outcome.came === 'gone') await removeSubscription(database, subscription.id)
       else await noteError(database, subscription.id, outcome.came === 'ok' ? undefined : outcome.why)
       return { who: subscription.browser, ...outcome, ...(outcome.came === 'gone' && { why: `${outcome.why}: it is forgotten` }) }

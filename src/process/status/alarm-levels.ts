@@ -9,7 +9,9 @@ export type LimitName =
   | 'streams'
   | 'wakes'
   | 'index'
+  | 'telling'
   | 'notices'
+  | 'jobs'
   | 'failures'
   | 'database'
   | 'disk'
@@ -94,12 +96,28 @@ export const LIMITS: readonly Limit[] = [
     alert: { name: 'ParleySearchIndexBehind', expr: 'parley_search_index_lag_seconds', minutes: 5 },
   },
   {
+    name: 'telling',
+    title: 'Telling people',
+    amber: 1,
+    worse: 'more',
+    todo: 'People are not told there. The log says what was answered; test NOTIFY_URL and browsers at /settings#notifications: once that works, this is green again.',
+    alert: { name: 'ParleyTellingFails', expr: 'parley_notice_places_failing', minutes: 1 },
+  },
+  {
     name: 'notices',
     title: 'Notices given up',
     amber: 1,
     worse: 'more',
     todo: 'People were not told. Test NOTIFY_URL and browsers at /settings#notifications; the log says what was answered.',
     alert: { name: 'ParleyNoticesFailing', expr: 'increase(parley_notices_total{outcome="failed"}[5m])', minutes: 0 },
+  },
+  {
+    name: 'jobs',
+    title: 'Background jobs',
+    amber: 1,
+    worse: 'more',
+    todo: 'What they do waits until they work: they are tried again by themselves. Look at the database first; the log says why they fail.',
+    alert: { name: 'ParleyJobsFailing', expr: 'parley_jobs_failing', minutes: 5 },
   },
   {
     name: 'failures',

@@ -6,7 +6,7 @@ import { LoopLag } from '../../core/runtime/loop-lag.ts'
 import type { Metrics } from '../../core/runtime/metrics.ts'
 import type { Notifier } from '../../log/notifier.ts'
 import { databaseBytes, runnerCounts } from '../../stores/status.ts'
-import { inBytes, inTime, ownFigures, type Figure, type Figures, type Measured } from './figures.ts'
+import { inBytes, inTime, ofProcess, ownFigures, type Figure, type Figures, type Measured } from './figures.ts'
 import { Instances, type Report } from './instances.ts'
 import { levelOf, LIMITS, type Level, type LimitName } from './alarm-levels.ts'
 import { Recent } from './recent.ts'
@@ -43,8 +43,9 @@ interface StatusParts {
 
 export type StatusWatch = ReturnType<typeof createStatus>
 
-/** Measures from now on. `measured` is read whenever somebody looks. */
-export const createStatus = ({ database, notifier, instance = 'embedded', metrics }: StatusParts, measured: () => Measured) => {
+/** Measures from now on. */
+export const createStatus = ({ database, notifier, instance = 'embedded', metrics }: StatusParts) => {
+  let measured: (() => Measured) | undefined
   const lag = new LoopLag()
   const recent = new Recent(metrics)
   const instances = new Instances(database, notifier)
@@ -54,10 +55,12 @@ export const createStatus = ({ database, notifier, instance = 'embedded', metric
     id: instance,
     version: manifest.version,
     started_at: startedAt,
-    figures: await ownFigures(measured(), lag, recent, notifier !== undefined),
+    figures: { ...ofProcess(lag), ...(measured && (await ownFigures(measured(), recent, notifier !== undefined))) },
   })
   return {
     lag,
+    /** From now on `of` is read, too, whenever somebody looks: an instance that is still starting says the rest of itself. */
+    measure: (of: () => Measured) => void (measured = of),
     /** For how long the database took to answer last, or has not answered by now: in seconds. */
     databaseSeconds: answers.seconds,
     /** A background call of the database, timed. */
