@@ -10,11 +10,17 @@ export const databaseBytes = async ({ query }: Queries): Promise<number> => {
 
 const FORGOTTEN_AFTER = `interval '1 day'` // a runner that was away for longer is not missed
 
-/** Runners that no other has replaced: those that are online, and those that went away within a day. */
+// A runner that was stopped has ended its tasks before, and tells nobody. So it is missed by what it left running, or what waits for it.
+const IS_MISSED = `exists (select from worktrees w join sessions s on s.worktree_id = w.id join tasks t on t.session_id = s.id
+  where w.runner_id = r.id and (t.status in ('queued', 'running')
+    or (t.runner_id = r.id and t.error->>'code' = 'runner_lost' and t.ended_at > r.seen_at)))`
+
+/** Runners that no other has replaced: those that are online, and those that went away within a day and are missed: while a task ran there, or
+ *  with prompts that wait for them. */
 export const runnerCounts = async ({ query }: Queries): Promise<{ online: number; lost: number }> => {
   const [row] = await query<{ online: number; lost: number }>(
     `select count(*) filter (where ${isOnline('r')})::int as online,
-       count(*) filter (where not ${isOnline('r')} and r.seen_at > clock_timestamp() - ${FORGOTTEN_AFTER})::int as lost
+       count(*) filter (where not ${isOnline('r')} and r.seen_at > clock_timestamp() - ${FORGOTTEN_AFTER} and ${IS_MISSED})::int as lost
      from runners r where r.ended_at is null`,
   )
   return row!

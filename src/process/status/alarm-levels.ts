@@ -151,7 +151,7 @@ export const LIMITS: readonly Limit[] = [
     title: 'Lost runners',
     amber: 1,
     worse: 'more',
-    todo: 'Start them again where they ran, or ignore this if they are not wanted. /worktrees has their names and when they were seen last.',
+    todo: 'They went away while a task ran, or prompts wait for them. Start them again where they ran. /worktrees has their names and when they were seen last.',
   },
   {
     name: 'instances',

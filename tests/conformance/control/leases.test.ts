@@ -1,6 +1,7 @@
 // A runner that is no longer heard of: when its task is lost, and what may still be said of it then.
 import { expect, test } from 'bun:test'
 import { leaseJob } from '../../../src/control/runner/lease.ts'
+import { runnerCounts } from '../../../src/stores/status.ts'
 import { controlScene } from '../../support/control-scene.ts'
 import { done, onOneEngine, refused, viaRest } from '../../support/parley.ts'
 import { said } from '../../support/played-runner.ts'
@@ -40,6 +41,28 @@ onOneEngine((parley) => {
     await look()
     expect((await task()).status).toBe('running')
     await runner.finish(task_id, 'Done.')
+  })
+
+  test('a runner that is away is missed where a task ran or a prompt waits, until it is there again', async () => {
+    const { database } = parley()
+    await database.query(`update runners set seen_at = seen_at - interval '2 days'`)
+    const lost = async () => (await runnerCounts(database)).lost
+    const away = (id: string) => database.query(`update runners set seen_at = seen_at - interval '61 s' where id = $1`, [id])
+    const idle = await controlScene(parley())
+    await idle.start()
+    await idle.runner.work('Done.')
+    await away(idle.runner.id)
+    expect(await lost()).toBe(0)
+    await idle.start('And this?')
+    expect(await lost()).toBe(1)
+    const { runner } = await silentFor(61)
+    expect(await lost()).toBe(2)
+    await look()
+    expect(await lost()).toBe(2)
+    await runner.take()
+    expect(await lost()).toBe(1)
+    await idle.runner.takeOne()
+    expect(await lost()).toBe(0)
   })
 
   test('leases run from the start, as long as no runner could call', async () => {
