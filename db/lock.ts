@@ -16,15 +16,19 @@ export interface Holder {
 }
 
 export class FolderInUse extends Error {
+  /** `unless`: what may be so instead, as the condition of a sentence. */
   constructor(
     folder: string,
     readonly holder: Holder | undefined,
-    mayBeCopy: boolean,
+    unless: string | undefined,
   ) {
     const by = holder ? `process ${holder.pid}${holder.url ? ` at ${holder.url}` : ''}` : 'another process'
-    const wayOut = mayBeCopy ? ` If ${folder} is a copy, delete ${join(folder, 'lock')} and try again.` : ''
+    const wayOut = unless === undefined ? '' : ` If ${unless}, delete ${join(folder, 'lock')} and try again.`
     super(`${folder} is in use by ${by}. Stop it first, or set DATA_DIR to another folder, or DATABASE_URL to a Postgres.${wayOut}`)
+    this.wayOut = wayOut
   }
+  /** How to go on where nobody holds the folder after all, as a further sentence; '' where somebody surely does. */
+  readonly wayOut: string
 }
 
 /** The folder cannot be used as it is; the message says what to do about it. */
@@ -81,7 +85,7 @@ const lockOne = async (folder: string) => {
   const stopListening = await inTurn(folder, async () => {
     const [holder, answered] = [readHolder(folder), await answers(socket)]
     const lives = holder !== undefined && isAlive(holder)
-    if (lives || answered) throw new FolderInUse(folder, holder, lives && !answered && !namesFolder(holder))
+    if (lives || answered) throw new FolderInUse(folder, holder, answered ? undefined : deathOf(folder, holder!))
     rmSync(socket, { force: true })
     const listening = await listenAt(socket)
     orUnusable(folder, () => replace(file, me()))
@@ -97,6 +101,16 @@ const lockOne = async (folder: string) => {
   }
 }
 
+// How a holder that seems to live and does not answer may hold nothing all the same.
+const deathOf = (folder: string, holder: Holder): string | undefined =>
+  !namesFolder(holder)
+    ? `${folder} is a copy`
+    : mayBeRecycled(holder)
+      ? `process ${holder.pid} is not Parley, because the system has given the number of one that was killed to another program`
+      : undefined
+
+const mayBeRecycled = ({ born }: Holder) => born === ''
+
 /** The holder in the folder's lock file, alive or dead. Undefined when there is none, or when the file was copied from another folder. */
 export const readHolder = (folder: string): Holder | undefined => {
   const holder = readLockFile(folder)
@@ -104,11 +118,13 @@ export const readHolder = (folder: string): Holder | undefined => {
 }
 
 /** The living server that has this very folder open. If its lock file names no folder, somebody must also answer at the folder's socket:
- *  in a copy of the folder nobody does. */
+ *  in a copy of the folder nobody does. So they must where its pid may have been recycled, if it left a socket. */
 export const serverOn = async (folder: string): Promise<Server | undefined> => {
   const holder = readHolder(folder)
   if (!isServer(holder) || !isAlive(holder)) return undefined
-  return namesFolder(holder) || (await answers(join(folder, 'lock.socket'))) ? holder : undefined
+  const socket = join(folder, 'lock.socket')
+  const mustAnswer = !namesFolder(holder) || (mayBeRecycled(holder) && existsSync(socket))
+  return !mustAnswer || (await answers(socket)) ? holder : undefined
 }
 
 export type Server = Holder & Required<Pick<Holder, 'url' | 'secret'>>

@@ -29,7 +29,7 @@ const inTurn = async (folder: string) => {
       return await lockFolder(folder)
     } catch (error) {
       if (!(error instanceof FolderInUse)) return undefined
-      if (!waited) console.log('Another start installs the packages in this folder: waiting until it has.')
+      if (!waited) console.log(`Another start installs the packages in this folder: waiting until it has.${error.wayOut}`)
       await sleep(RETRY_EVERY_MS)
     }
   }

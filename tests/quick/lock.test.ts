@@ -99,6 +99,21 @@ describe('the lock of the embedded folder', () => {
     }
   })
 
+  test('where the system tells no birth, a killed server’s pid may be another program’s: what to do then is said, and nobody calls there', async () => {
+    const { dev, ino } = statSync(folder, { bigint: true })
+    held({ pid: 0, born: '', folder: `${dev}:${ino}`, url: 'http://127.0.0.1:7423', secret: 'a-secret' }) // of pid 0 no system tells it
+    await expect(lockFolder(folder)).rejects.toThrow(`If process 0 is not Parley, because the system has given`)
+    await expect(lockFolder(folder)).rejects.toThrow(`delete ${join(folder, 'lock')} and try again.`)
+    expect(await serverOn(folder)).toMatchObject({ pid: 0 }) // which may have its folder where there are no sockets
+    writeFileSync(join(folder, 'lock.socket'), '')
+    expect(await serverOn(folder)).toBeUndefined()
+    rmSync(join(folder, 'lock.socket'))
+    const hangUp = await listenAt(join(folder, 'lock.socket'))
+    expect(await serverOn(folder)).toMatchObject({ pid: 0 })
+    await expect(lockFolder(folder)).rejects.toThrow(/Postgres\.$/)
+    hangUp()
+  })
+
   test('an old file keeps its folder as long as its process lives', async () => {
     await lockFolder(folder)
     const old = new Date(Date.now() - 10 * 24 * 60 * 60_000)
