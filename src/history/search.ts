@@ -8,7 +8,7 @@ import type { Context } from '../operations/context.ts'
 import { eventsAt, eventGroupsOf, sessionsByIds, type HistoryRow, type SessionRow } from '../stores/history.ts'
 import type { Scope } from '../search/scope.ts'
 import { findEvents, parseQuery, type Corpus, type ScoredEvent, type ParsedQuery } from '../search/ranking.ts'
-import { HEAD, TAIL } from '../search/tokenizer.ts'
+import { HEAD, LONGEST_TERM, TAIL } from '../search/tokenizer.ts'
 import { matchingSessions, withoutSessionTerms, mergeSessions } from './session-hits.ts'
 import { eventRef, parseRef, sessionRef, turnRef } from './ids.ts'
 import { factsOf, sessionFacts } from './session-facts.ts'
@@ -99,7 +99,7 @@ const search = async (context: Context, { query, within_id, event_types, n_hits:
     warnings: [
       ...warningsOf(context, withoutSessionTerms(sessions.terms, parsed)),
       ...notes,
-      ...(results.length + notes.length === 0 && !types.includes('system') ? [NOT_SEARCHED] : []),
+      ...(results.length + notes.length === 0 && hasWord(parsed) && !types.includes('system') ? [NOT_SEARCHED] : []),
     ],
     target: targetOf(scope, parsed),
   }
@@ -177,13 +177,18 @@ const hitOf = (rank: number, score: number, event: HistoryRow, turn: TurnFacts, 
 
 const LAG_REPORTED_S = 2 // shorter lags are normal
 
+const NO_WORD = `The query has no word that is searched for: a word has letters or digits, and at most ${LONGEST_TERM} characters.`
+
+const hasWord = ({ terms, unknown }: ParsedQuery) => terms.length + unknown.length > 0
+
 /** Warnings about how the query was understood, and about events that cannot be found yet. */
-export const warningsOf = (context: Context, { corrected, corpus }: Pick<ParsedQuery, 'corrected' | 'corpus'>) => [
-  ...[...corrected].map(
+export const warningsOf = (context: Context, parsed: ParsedQuery) => [
+  ...(hasWord(parsed) ? [] : [NO_WORD]),
+  ...[...parsed.corrected].map(
     ([term, words]) => `No event has ${JSON.stringify(term)}; searched for ${words.map((word) => JSON.stringify(word)).join(', ')}.`,
   ),
-  ...indexWarnings(context, corpus),
-  ...(corpus.rebuilding ? [] : sessionsLagWarning(context)),
+  ...indexWarnings(context, parsed.corpus),
+  ...(parsed.corpus.rebuilding ? [] : sessionsLagWarning(context)),
 ]
 
 /** Warnings that the index, of which searches and lists are, has not all events yet. */

@@ -1,7 +1,7 @@
 // Turns a text into the terms it is found by. The index and every query use it, and so always agree.
 import { utf8Bytes } from '../core/text/text.ts'
 
-const LONGEST_TERM = 100 // characters; longer ones are blobs, or paths, which are found by their parts
+export const LONGEST_TERM = 100 // characters; longer ones are blobs, or paths, which are found by their parts
 const MOST_BYTES = 256 * 1024 // of the different terms of one event: a tsvector holds 1 MiB, positions included
 export const MOST_COUNTED = 255 // occurrences of a term in one event, or in one session's texts: a tsvector holds no more positions
 export const HEAD = 96 * 1024 // characters that are read of a text, from its beginning …

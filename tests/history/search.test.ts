@@ -248,6 +248,14 @@ throughHistory((ask, parley) => {
       expect((await ask('search_sessions', { query })).data.results).toBeArray()
     })
 
+    test('a query without a word that is searched for is told as such', async () => {
+      await made([[{ type: 'user_input', text: 'Off it goes 🚀 && done' }]])
+      for (const query of ['🚀', '&&', 'x'.repeat(101)]) {
+        const { data, warnings } = await ask('search_sessions', { query })
+        expect([data.results, warnings]).toEqual([[], [expect.stringContaining('no word that is searched for')]])
+      }
+    })
+
     test('a snippet is short, shows the word, and is never a large event', async () => {
       const said = word()
       await made([[{ type: 'tool_response', text: `${'line of output\n'.repeat(2_000)}${said}\n${'line of output\n'.repeat(2_000)}` }]])
