@@ -126,27 +126,43 @@ const Pages = ({ search, lastPage, found: { more } }: ResultsProps) => {
 const numbered = (n: number, one: string) => `${n} ${n === 1 ? one : `${one}s`}`
 
 const count = ({ type, page }: Search, { hits, sessions, total, more, moreSessions }: SearchResults): string => {
-  const events = more || page > 1 ? `results ${total - hits.length + 1} to ${total}, best first` : numbered(total, 'result')
+  const events =
+    hits.length > 0 && (more || page > 1) ? `results ${total - hits.length + 1} to ${total}, best first` : numbered(total, 'result')
   const beside = `${moreSessions ? 'more than ' : ''}${numbered(sessions.length, 'session')}`
   const counts = type === 'sessions' ? [beside] : sessions.length > 0 ? [beside, events] : [events]
   return counts.join(' · ').replace(/^./, (first) => first.toUpperCase())
 }
 
-const NoHits = ({ search: { query, session, type, by, from, to, page } }: { search: Search }) =>
-  page > 1 ? (
-    <Empty icon={<Icon name="search" />} title="No more results">
-      <a href={searchHref({ query, session, type, by, from, to })} className="text-foreground underline underline-offset-2">
-        Back to the first page
-      </a>
-    </Empty>
-  ) : (
+const WAY_ON = 'text-foreground underline underline-offset-2'
+
+const NoHits = ({ search }: { search: Search }) => {
+  const { query, session, type, by, from, to, page } = search
+  if (page > 1)
+    return (
+      <Empty icon={<Icon name="search" />} title="No more results">
+        <a href={searchHref({ query, session, type, by, from, to })} className={WAY_ON}>
+          Back to the first page
+        </a>
+      </Empty>
+    )
+  if (type === 'sessions' && by)
+    return (
+      <Empty icon={<Icon name="search" />} title="No results">
+        Titles and documents have no author:{' '}
+        <a href={searchHref({ ...search, by: '' })} className={WAY_ON}>
+          search them without a name
+        </a>
+        .
+      </Empty>
+    )
+  return (
     <Empty icon={<Icon name="search" />} title="No results">
       No results for “<span className="wrap-anywhere">{escapeInvisible(query)}</span>”. Try fewer or different words
       {by && ', or a name exactly as messages show it'}
       {(session || type !== 'all' || by || from || to) && (
         <>
           , or{' '}
-          <a href={searchHref({ query, type: 'all' })} className="text-foreground underline underline-offset-2">
+          <a href={searchHref({ query, type: 'all' })} className={WAY_ON}>
             search everywhere
           </a>
           {type === '' && ', boards, decisions and tool calls too'}
@@ -155,6 +171,7 @@ const NoHits = ({ search: { query, session, type, by, from, to, page } }: { sear
       .
     </Empty>
   )
+}
 
 const BeforeSearch = ({ search: { session } }: { search: Search }) => (
   <div className="mt-6 rounded-lg border bg-card shadow-xs">

@@ -213,6 +213,23 @@ test.skipIf(!FULL)('a query that cannot be answered is explained, and a credenti
   expect(await ask({ q: 'zyzzogeton' })).toEqual({ status: 200, html: expect.stringContaining('No results') })
 })
 
+test('a search that finds nothing, or nothing more, says why', async () => {
+  const html = async (given: Record<string, string>) => {
+    const answer = await fetch(`${parley.url}/search?${new URLSearchParams(given)}`, { headers: { accept: 'text/html' } })
+    expect(answer.status).toBe(200)
+    return answer.text()
+  }
+  const beyond = await html({ q: 'ledgerQuill', page: '2' })
+  expect(beyond).toContain('No more results')
+  expect(/role="status"[^>]*>([^<]*)/.exec(beyond)![1]).toBe('3 results')
+  const titles = await html({ q: 'quillVault', type: 'sessions', by: "Bea's Team" })
+  expect(titles).toContain('Titles and documents have no author')
+  expect(titles).not.toContain('Try fewer or different words')
+  expect(titles).toContain('href="/search?q=quillVault&amp;type=sessions"')
+  expect(await html({ q: '🚀' })).toContain('The query has no word that is searched for')
+  expect(await html({ q: 'ledgerQuill', to: '9999-12-31' })).toContain('3 results')
+})
+
 test('only those who may read the sessions may search them', async () => {
   const closed = await serveSite({ VIEWER_PASSWORD: 'a-password-for-viewers' })
   try {

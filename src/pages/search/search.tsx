@@ -23,6 +23,7 @@ const SESSIONS_BESIDE_MESSAGES = 5
 const SESSIONS_ALONE = 50
 const LAST_PAGE = LAST_HIT / HITS
 const DAY_MS = 86_400_000
+const LAST_DAY = '9999-12-31' // after which the database has no time, and nothing happens
 
 /** GET /search: ?q= and the filters ?session=, ?type=, ?by=, ?from= and ?to= (days), ?page=. */
 export const searchPage = async (c: Http, site: Site): Promise<Response> => {
@@ -88,7 +89,7 @@ const scopeOf = ({ session, by, from, to }: Search) => ({
   ...(session && { session: session.id }),
   ...(by && { by }),
   ...(from && { from: new Date(from).toISOString() }),
-  ...(to && { before: new Date(Date.parse(to) + DAY_MS).toISOString() }),
+  ...(to && to !== LAST_DAY && { before: new Date(Date.parse(to) + DAY_MS).toISOString() }),
 })
 
 // Titles and documents have no single author and are no events: a filter by either leaves them out.
