@@ -48,62 +48,117 @@ export const underlinedHeadingOf = (text: string): { lines: string[]; level: num
 }
 
 const structureOf = (doc: string): { headings: Heading[]; closing: string | undefined } => {
-  const headings: Heading[] = []
-  let fence: string | undefined
-  let html: HtmlBlock | undefined
-  let opened = 0 // the item that the fence or block stands in, and ends with: by the indentation of its content
-  let paragraph: { line: number; text: string[] } | undefined // becomes a heading if it is underlined
-  let items: number[] = [] // the list items that may go on, from the outermost, by the indentations of their content
-  let bare = false // the line before is the mark of an item alone, which ends with a blank line
-  let within = false // inside a quote, a list item or a table, which lasts to the next blank line
-  let previous = '' // the line before, from where its item's content begins
-  doc.split('\n').forEach((raw, line) => {
-    const text = raw.replace(/\r$/, '')
-    if (bare && text.trim() === '') items.pop()
-    bare = false
-    const indentation = text.trim() === '' ? Infinity : text.search(/[^ ]/)
-    if (endsItem(text, indentation < (items.at(-1) ?? 0), previous)) {
-      items = items.filter((one) => one <= indentation)
-      within = false
-    }
-    if ((items.at(-1) ?? 0) < opened) {
-      fence = html = undefined
-      opened = 0
-    }
-    previous = indentation < (items.at(-1) ?? 0) ? text : text.slice(items.at(-1) ?? 0)
-    if (fence) {
-      const mark = fenceOf(opened > 0 ? text.trimStart() : text)
-      if (mark && mark[0] === fence[0] && mark.length >= fence.length && text.trim() === mark) fence = undefined
-      return
-    }
-    const underline = !html && paragraph && UNDERLINE.exec(text)
-    const marker = html || underline ? 0 : markerOf(text, paragraph !== undefined)
-    if (marker > 0) {
-      items.push(marker)
-      previous = text.slice(marker)
-      bare = previous.trim() === ''
-    }
-    const goesOn = html !== undefined
-    html ??= htmlBlockAt(text.slice(marker), marker === 0 && (paragraph !== undefined || within))
-    const mark = html ? undefined : fenceOf(text.slice(marker))
-    if ((html && !goesOn) || mark) opened = items.at(-1) ?? 0
-    if (html) {
-      if (html.ends.test(text)) html = undefined
-      paragraph = undefined
-      within = false
-      return
-    }
-    const atx = HEADING.exec(text)
-    if (mark) fence = mark
-    if (atx && items.length === 0) headings.push({ line, next: line + 1, level: atx[1]!.length, text: withoutClosingMarks(atx[2] ?? '') })
-    if (underline) headings.push({ line: paragraph!.line, next: line + 1, level: levelOf(underline), text: paragraph!.text.join('\n') })
-    const plain = !mark && !atx && !underline && text.trim() !== '' && !BREAK.test(text)
-    within = plain && (within || items.length > 0 || QUOTE_OR_ITEM.test(text) || isTable(paragraph?.text.at(-1), text))
-    if (!plain || within || (!paragraph && INDENTED.test(text))) paragraph = undefined
-    else if (paragraph) paragraph.text.push(text.trim())
-    else paragraph = { line, text: [text.trim()] }
-  })
+  const reading: Reading = {
+    headings: [],
+    fence: undefined,
+    html: undefined,
+    opened: 0,
+    paragraph: undefined,
+    items: [],
+    bare: false,
+    within: false,
+    previous: '',
+  }
+  doc.split('\n').forEach((raw, line) => readLine(reading, raw.replace(/\r$/, ''), line))
+  const { headings, fence, html, opened } = reading
   return { headings, closing: opened > 0 && (fence || html) ? '' : (fence ?? html?.closing) }
+}
+
+// What is known of a text up to a line.
+interface Reading {
+  headings: Heading[]
+  fence: string | undefined
+  html: HtmlBlock | undefined
+  opened: number // the item that the fence or block stands in, and ends with: by the indentation of its content
+  paragraph: { line: number; text: string[] } | undefined // becomes a heading if it is underlined
+  items: number[] // the list items that may go on, from the outermost, by the indentations of their content
+  bare: boolean // the line before is the mark of an item alone, which ends with a blank line
+  within: boolean // inside a quote, a list item or a table, which lasts to the next blank line
+  previous: string // the line before, from where its item's content begins
+}
+
+const readLine = (reading: Reading, text: string, line: number) => {
+  endItems(reading, text)
+  if (reading.fence) return endFence(reading, reading.fence, text)
+  const underline = (!reading.html && reading.paragraph && UNDERLINE.exec(text)) || undefined
+  const marker = reading.html || underline ? 0 : beginItem(reading, text)
+  const mark = beginBlock(reading, text, marker)
+  if (reading.html) return passHtml(reading, reading.html, text)
+  const atx = HEADING.exec(text)
+  if (mark) reading.fence = mark
+  if (atx && reading.items.length === 0)
+    reading.headings.push({ line, next: line + 1, level: atx[1]!.length, text: withoutClosingMarks(atx[2] ?? '') })
+  if (underline) reading.headings.push(underlined(reading.paragraph!, underline, line))
+  readWords(reading, text, line, !mark && !atx && !underline)
+}
+
+const innermost = ({ items }: Reading): number => items.at(-1) ?? 0
+
+// Ends the items that do not go on with this line, and what was opened in them.
+const endItems = (reading: Reading, text: string) => {
+  const { items, bare, previous } = reading
+  const isBlank = text.trim() === ''
+  if (bare && isBlank) items.pop()
+  reading.bare = false
+  const indentation = isBlank ? Infinity : text.search(/[^ ]/)
+  if (endsItem(text, indentation < innermost(reading), previous)) {
+    reading.items = items.filter((one) => one <= indentation)
+    reading.within = false
+  }
+  const begin = innermost(reading)
+  if (begin < reading.opened) {
+    reading.fence = reading.html = undefined
+    reading.opened = 0
+  }
+  reading.previous = indentation < begin ? text : text.slice(begin)
+}
+
+const endFence = (reading: Reading, fence: string, text: string) => {
+  const mark = fenceOf(reading.opened > 0 ? text.trimStart() : text)
+  if (mark && mark[0] === fence[0] && mark.length >= fence.length && text.trim() === mark) reading.fence = undefined
+}
+
+// The indentation of the content of the item that this line begins; 0 where it begins none.
+const beginItem = (reading: Reading, text: string): number => {
+  const marker = markerOf(text, reading.paragraph !== undefined)
+  if (marker > 0) {
+    reading.items.push(marker)
+    reading.previous = text.slice(marker)
+    reading.bare = reading.previous.trim() === ''
+  }
+  return marker
+}
+
+// Begins an HTML block, or returns the mark of the fence that begins here.
+const beginBlock = (reading: Reading, text: string, marker: number): string | undefined => {
+  const goesOn = reading.html !== undefined
+  reading.html ??= htmlBlockAt(text.slice(marker), marker === 0 && (reading.paragraph !== undefined || reading.within))
+  const mark = reading.html ? undefined : fenceOf(text.slice(marker))
+  if ((reading.html && !goesOn) || mark) reading.opened = innermost(reading)
+  return mark
+}
+
+const passHtml = (reading: Reading, html: HtmlBlock, text: string) => {
+  if (html.ends.test(text)) reading.html = undefined
+  reading.paragraph = undefined
+  reading.within = false
+}
+
+const underlined = (paragraph: { line: number; text: string[] }, underline: RegExpExecArray, line: number): Heading => ({
+  line: paragraph.line,
+  next: line + 1,
+  level: levelOf(underline),
+  text: paragraph.text.join('\n'),
+})
+
+// A line goes on with a paragraph or begins one, if it is `noMark`: neither a heading nor a fence.
+const readWords = (reading: Reading, text: string, line: number, noMark: boolean) => {
+  const { paragraph, items } = reading
+  const plain = noMark && text.trim() !== '' && !BREAK.test(text)
+  reading.within = plain && (reading.within || items.length > 0 || QUOTE_OR_ITEM.test(text) || isTable(paragraph?.text.at(-1), text))
+  if (!plain || reading.within || (!paragraph && INDENTED.test(text))) reading.paragraph = undefined
+  else if (paragraph) paragraph.text.push(text.trim())
+  else reading.paragraph = { line, text: [text.trim()] }
 }
 
 // The indentation of an item's content, on the line that the item begins with; 0 on other lines.
