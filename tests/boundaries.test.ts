@@ -8,6 +8,7 @@ const MAY: Record<string, string[]> = {
   core: [],
   db: ['core'],
   'config.ts': [],
+  'markdown-files.d.ts': [],
   markdown: ['core'],
   transcripts: ['core'],
   client: ['core', 'transcripts'],

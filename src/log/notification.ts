@@ -1,6 +1,6 @@
 // What instances send each other, as text: `<instance>|<message>|<when it was sent>`. The message is HELLO, HERE, ASK, SETTINGS, or sessions
-// with their newest sequences (`uuid:n`, separated by commas). Other topics (`kind/id:n`) are a fourth field of HERE, which programs from
-// before topics ignore: in the second field they would read them as sessions. An instance's report on itself is a fifth.
+// with their newest sequences (`uuid:n`, separated by commas). Other topics (`kind/id:n`) are a fourth field of HERE, and an instance's report
+// on itself is a fifth.
 import { isSessionTopic, partsOfTopic, type Topic } from './topics.ts'
 
 export const HELLO = 'hello' // this instance begins to listen: the others answer HERE, and each knows of the other from then on

@@ -1,5 +1,5 @@
 // What a waiter can wait for and an instance can notify of. A topic is a string: the session's uuid for a session's log, which keeps its
-// notifications short and readable for older instances, and `kind/id` for everything else (tasks, keys, approvals).
+// notifications short, and `kind/id` for everything else (tasks, keys, approvals).
 import { isUuid } from '../core/ids.ts'
 
 export type Topic = string

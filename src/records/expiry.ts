@@ -20,7 +20,6 @@ export const expireOverdue = async (context: Context, sessionId: string): Promis
   return expired.length
 }
 
-/** For this server itself. */
 const expireProposals = internalOp({
   name: 'expire_proposals',
   summary: 'Writes down which proposals of a session are expired.',

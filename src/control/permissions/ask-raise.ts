@@ -7,7 +7,7 @@ import { appendAsked } from './append-events.ts'
 
 const NO_TASK = '00000000-0000-0000-0000-000000000000'
 
-/** Asks a person whether a session may have more permissions; a request for the same that is open is named again. For this server itself. */
+/** Asks a person whether a session may have more permissions; a request for the same that is open is named again. */
 export const askRaise = internalOp({
   name: 'ask_raise',
   summary: 'Asks a person for more permissions.',

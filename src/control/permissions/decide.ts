@@ -31,7 +31,7 @@ export const decideOnce = async (context: Context, request: PermissionRequest, d
   return true
 }
 
-/** Denies a request that nobody answered. For this server itself. */
+/** Denies a request that nobody answered. */
 export const denyUnanswered = internalOp({
   name: 'deny_unanswered',
   summary: 'Denies a request that no person has answered.',

@@ -15,7 +15,7 @@ const NOT_MADE = {
     'The runner was to make the worktree and has not within half an hour. Its terminal may say why. Once it is free, create the session again.',
 }
 
-/** Fails the agent of a session that has waited for its worktree for too long. For this server itself: no door leads here. */
+/** Fails the agent of a session that has waited for its worktree for too long. */
 export const failWaitingSession = internalOp({
   name: 'fail_waiting_session',
   summary: 'Fails a session whose worktree nobody makes.',

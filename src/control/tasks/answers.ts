@@ -11,7 +11,7 @@ import { taskSubject, type LockedTask } from './task-subject.ts'
 
 const EVERY_MS = 5_000 // for a reply whose instance stopped before it ended the task
 
-/** Ends the task of a prompt that was answered or withdrawn. For this server itself. */
+/** Ends the task of a prompt that was answered or withdrawn. */
 const answerTask = internalOp({
   name: 'answer_task',
   summary: 'Ends a task whose prompt was answered or withdrawn.',

@@ -5,7 +5,7 @@ import { internalOp, taskId } from '../schemas.ts'
 import { endTask } from './end-task.ts'
 import { taskSubject, type LockedTask } from './task-subject.ts'
 
-/** Ends a task that nobody works on (any more); one that has ended stays as it is. For this server itself: no door leads here. */
+/** Ends a task that nobody works on (any more); one that has ended stays as it is. */
 export const giveUpTask = internalOp({
   name: 'give_up_task',
   summary: 'Ends a task that nobody works on.',
