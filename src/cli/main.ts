@@ -141,15 +141,17 @@ const backup = async (config: Config, words: string[], { env, folder }: Machine)
 const purgeSessions = async (config: Config, log: Log, words: string[], { env }: Machine) => {
   const order = purgeArguments(words)
   const server = await servingHere(config, env)
-  const tell = (answer: PurgeAnswer, told: CannotOpen) => {
+  const tell = (answer: PurgeAnswer, told: CannotOpen): CannotOpen | undefined => {
     console.log(answer.cut_short ? cutShortReport(answer) : purgeReport(answer, order))
-    if (answer.failed !== undefined)
-      throw new CannotOpen(`The purge failed before all was deleted: ${answer.failed}. Once that is mended, run the command again.`)
-    if (answer.cut_short) throw told
+    if (answer.failed === undefined) return answer.cut_short && told
+    return new CannotOpen(`The purge failed before all was deleted: ${answer.failed}. Once that is mended, run the command again.`)
   }
-  if (server) return tell(await command<PurgeAnswer>(server, 'purge', order), endedEarly(server.url))
-  const goesOn = order.yes ? untilSignal() : undefined
-  return once(config, log, async (services) => tell(await purge(services, order, goesOn), TOLD_TO_STOP))
+  if (!server) {
+    const goesOn = order.yes ? untilSignal() : undefined
+    return once(config, log, async (services) => tell(await purge(services, order, goesOn), TOLD_TO_STOP))
+  }
+  const failure = tell(await command<PurgeAnswer>(server, 'purge', order), endedEarly(server.url))
+  if (failure) throw failure
 }
 
 const TOLD_TO_STOP = new CannotOpen('The purge was stopped before all was deleted: run the command again.')
@@ -174,8 +176,8 @@ interface Progress {
   error?: string
 }
 
-/** Opens the database, does one thing and closes it. */
-const once = async (config: Config, log: Log, work: (services: Services, migrationsRun: number) => Promise<void>) => {
+/** Opens the database, does one thing and closes it. Throws what that gives back. */
+const once = async (config: Config, log: Log, work: (services: Services, migrationsRun: number) => Promise<Error | undefined | void>) => {
   const isNew = !config.DATABASE_URL && !hasDatabase(config.DATA_DIR)
   const { database, lock } = await openDatabase(config, (line) => log('warn', line))
   try {
@@ -187,7 +189,9 @@ const once = async (config: Config, log: Log, work: (services: Services, migrati
       )
     const { ownTools } = await import('../toolsets.ts') // of these commands only those that work on the database itself need it
     const services = await createServices(database, config, log, { ownTools })
-    await work(services, ran).finally(() => services.close())
+    const failure = await work(services, ran)
+    await services.close()
+    if (failure) throw failure
   } finally {
     lock?.release()
   }
