@@ -35,7 +35,7 @@ export const responseTo = async ({ url, secret }: Server, name: string, order?: 
   const { error } = (await response.json()) as { error?: { message: string } }
   if (!error) throw notParley(url)
   if (order && response.status < 500) throw new BadConfig(error.message)
-  throw new CannotOpen(`The server at ${url} refused: ${error.message}`)
+  throw new CannotOpen(`The server at ${url} ${response.status < 500 ? 'refused' : 'failed'}: ${error.message}`)
 }
 
 /** What the server at `url` answers. Throws CannotOpen when it ends meanwhile, and when another program answers there. */

@@ -144,6 +144,8 @@ const afterTail = async (chunks: AsyncIterable<Uint8Array>, tail: string, sessio
   return skip(stream.whole(), length)
 }
 
+const STOPPING = 'This server is stopping. Once it runs again, send the transcript once more: nothing is imported twice.'
+
 class TranscriptReader {
   skipped: SkippedLine[] = []
   skippedCount = 0
@@ -226,6 +228,7 @@ class TranscriptReader {
     const read = { ...place, memory: structuredClone(this.#memory) }
     ;[this.#events, this.#bytes, this.#last] = [[], 0, undefined]
     const progress = await this.#writing
+    if (this.writer.services.stopping.aborted) refuse('unavailable', STOPPING, { retry_after: 1 })
     await pause() // PGlite works on this thread: without a pause nothing else has its turn
     this.#writing = this.writer.write(events, { ...progress, ...read })
     this.#writing.catch(() => {}) // thrown where it is awaited next

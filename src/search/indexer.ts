@@ -96,22 +96,20 @@ export class Indexer {
     return this.#alone(() => this.#work(goOn, onBatch))
   }
 
-  /** Rebuilds the index from the log. Calls `onProgress` with how many events are done, and how many there are. */
-  rebuild(onProgress: (done: number, all: number) => void): Promise<void> {
+  /** Rebuilds the index from the log, as long as `goOn`; `run` does the rest. Calls `onProgress` with how many events are done, and how many
+   *  there are. */
+  rebuild(onProgress: (done: number, all: number) => void, goOn = () => true): Promise<void> {
     return this.#alone(async () => {
       const all = await emptyIndex(this.database)
       this.#sessions.emptied()
       let done = 0
       onProgress(done, all)
       this.compareAll()
-      while (this.#comparison.isDue || this.#moved.size > 0) {
-        await this.#work(
-          () => true,
-          (events) => onProgress((done += events), all),
-        )
+      while (goOn() && (this.#comparison.isDue || this.#moved.size > 0)) {
+        await this.#work(goOn, (events) => onProgress((done += events), all))
         if (this.#moved.size > 0) await pause(BUSY_MS)
       }
-      if (done < all) onProgress(all, all) // other instances have indexed the rest
+      if (goOn() && done < all) onProgress(all, all) // other instances have indexed the rest
     })
   }
 

@@ -116,6 +116,13 @@ onEveryEngine((parley, engine) => {
     const [log] = await parley().database.query<{ events: number }>('select count(*)::int as events from events')
     expect(steps[0]).toEqual([0, log!.events])
     expect(steps.at(-1)).toEqual([log!.events, log!.events])
+    steps.length = 0
+    await parley().services.indexer.rebuild(
+      (count, all) => void steps.push([count, all]),
+      () => false,
+    )
+    expect(steps).toEqual([[0, log!.events]]) // told to stop, it leaves the rest to whoever runs
+    await indexed(parley())
     const after = await found(said)
     expect(after).toEqual(before)
     expect((await askOverRest(parley())('open', { id: session })).data.session.event_count).toBe(5)
