@@ -8,15 +8,20 @@ export const LOOP_MODES = ['off', 'warn', 'slow'] as const
 export const MOST_WAKES = 100_000
 
 const flag = z.enum(['true', 'false', '1', '0'], 'must be true or false').transform((text) => text === 'true' || text === '1')
-// Whatever is wrong with a number, it is told what it may be.
-const number = (says: string, max: number) => z.coerce.number(says).max(max, says)
+// In decimal digits: of blanks, Number makes a 0. Whatever is wrong with a number, it is told what it may be.
+const number = (says: string, is: z.ZodNumber) =>
+  z
+    .string()
+    .regex(/^\s*\d*\.?\d+\s*$/, says)
+    .transform(Number)
+    .pipe(is)
 const ABOVE_0 = 'must be a number of seconds, above 0 and at most 86400'
-const seconds = number(ABOVE_0, 86_400).positive(ABOVE_0)
+const seconds = number(ABOVE_0, z.number(ABOVE_0).max(86_400, ABOVE_0).positive(ABOVE_0))
 const FROM_0 = 'must be a number of seconds from 0 to 86400'
-const secondsOr0 = number(FROM_0, 86_400).min(0, FROM_0)
+const secondsOr0 = number(FROM_0, z.number(FROM_0).max(86_400, FROM_0).min(0, FROM_0))
 const whole = (min: number, max: number, of = '') => {
   const says = `must be a whole number${of} from ${min} to ${max}`
-  return number(says, max).int(says).min(min, says)
+  return number(says, z.number(says).max(max, says).int(says).min(min, says))
 }
 const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
@@ -38,10 +43,22 @@ const list = z.string().transform((text) =>
     .filter(Boolean),
 )
 
-const hosts = list.refine(
-  (names) => !names.some((name) => /[/*@\s]/.test(name)),
-  'must be host names alone, comma-separated, without http:// and *: parley.example.org, for instance',
-)
+// As callers send it in Host: a name in ASCII, an IPv6 address in brackets.
+const hostOf = (name: string): string | undefined => {
+  const isBareIpv6 = /^[^[]*:.*:/.test(name)
+  return /[/*@?#\\\s]/.test(name) ? undefined : URL.parse(`http://${isBareIpv6 ? `[${name}]` : name}`)?.host
+}
+const hosts = list
+  .refine(
+    (names) => names.every(hostOf),
+    'must be host names alone, comma-separated, without http:// and *: parley.example.org, for instance',
+  )
+  .transform((names) => names.map((name) => hostOf(name)!))
+
+const secret = (least: number) => {
+  const says = `must have at least ${least} characters, blanks at its ends not counted`
+  return z.string().refine((text) => text.trim().length >= least, says)
+}
 
 const CONVENER_ACTS = ['conclude', 'metadata'] as const
 const convenerActs = z
@@ -81,16 +98,10 @@ export const VARIABLES = {
     'if set, every call of an agent needs it as Authorization: Bearer (or a key, or an invitation), and pages need somebody signed in',
     { secret: true },
   ),
-  VIEWER_PASSWORD: variable(
-    z.string().min(8, 'must have at least 8 characters'),
-    'if set, reading (pages, streams, exports, history, metrics) needs it, a sign-in, or a key',
-    { secret: true },
-  ),
-  OPERATOR_KEY: variable(
-    z.string().min(16, 'must have at least 16 characters'),
-    'signs a person in; if unset, made at the first start and printed as a link',
-    { secret: true },
-  ),
+  VIEWER_PASSWORD: variable(secret(8), 'if set, reading (pages, streams, exports, history, metrics) needs it, a sign-in, or a key', {
+    secret: true,
+  }),
+  OPERATOR_KEY: variable(secret(16), 'signs a person in; if unset, made at the first start and printed as a link', { secret: true }),
   CONVENER_ONLY: variable(
     convenerActs,
     'what only the convener and signed-in people may do: conclude, metadata, or both (also written conclude,metadata)',
@@ -188,11 +199,20 @@ export const readConfig = (environment: Record<string, string | undefined>): Con
   })
   const given = new Set(Object.keys(VARIABLES).filter((name) => environment[name])) as Set<VariableName>
   const config = { ...Object.fromEntries(entries), given } as Config
-  if (wrong.length === 0 && config.DISCONNECTED_AFTER < config.IDLE_AFTER)
-    wrong.push('DISCONNECTED_AFTER: must not be shorter than IDLE_AFTER')
+  if (wrong.length === 0) wrong.push(...together(config))
   if (wrong.length > 0)
     throw new BadConfig(
       `Parley cannot start with this configuration:\n${wrong.map((line) => `  ${line}`).join('\n')}\nCorrect the environment (or .env) and start again.`,
     )
   return config
+}
+
+// What is wrong with variables that are good each by itself.
+const together = (config: Config): string[] => {
+  const wrong: string[] = []
+  if (config.DISCONNECTED_AFTER < config.IDLE_AFTER) wrong.push('DISCONNECTED_AFTER: must not be shorter than IDLE_AFTER')
+  for (const name of ['ACCESS_TOKEN', 'VIEWER_PASSWORD'] as const)
+    if (config.OPERATOR_KEY !== undefined && config[name] === config.OPERATOR_KEY)
+      wrong.push(`${name}: must be another one than OPERATOR_KEY, by which whoever has it would sign in as a person who decides`)
+  return wrong
 }

@@ -47,6 +47,12 @@ describe('the configuration', () => {
     ['PORT', '65536'],
     ['PORT', '-1'],
     ['PORT', '1.5'],
+    ['PORT', ' '],
+    ['PORT', '0x10'],
+    ['PORT', '1e3'],
+    ['RATE_LIMIT', ' '],
+    ['METADATA_MIN_INTERVAL', ' '],
+    ['METADATA_MIN_INTERVAL', '.'],
     ['DATABASE_URL', 'mysql://x'],
     ['MCP_URL', 'parley.example/mcp'],
     ['MCP_URL', 'ftp://parley.example'],
@@ -56,13 +62,19 @@ describe('the configuration', () => {
     ['ALLOWED_HOSTS', 'https://parley.example'],
     ['ALLOWED_HOSTS', 'parley.example,*'],
     ['ALLOWED_HOSTS', 'one.example two.example'],
+    ['ALLOWED_HOSTS', 'parley.example:99999'],
+    ['ALLOWED_HOSTS', '[fe80::1'],
+    ['ALLOWED_HOSTS', 'parley.example?'],
     ['TRUST_PROXY', 'yes'],
     ['ACCESS_TOKEN', 'spaces-at-the-end '],
     ['ACCESS_TOKEN', 'spaces inside end it in the header'],
     ['ACCESS_TOKEN', 'über-sechzehn-zeichen'],
     ['ACCESS_TOKEN', 'short'],
     ['VIEWER_PASSWORD', 'short'],
+    ['VIEWER_PASSWORD', ' '.repeat(8)],
     ['OPERATOR_KEY', 'short'],
+    ['OPERATOR_KEY', ' '.repeat(16)],
+    ['OPERATOR_KEY', ' fifteen letters '],
     ['CONVENER_ONLY', 'all'],
     ['CONVENER_ONLY', 'conclude,rename'],
     ['CONVENER_ONLY', 'conclude,'],
@@ -123,12 +135,28 @@ describe('the configuration', () => {
     expect(wrong({ IDLE_AFTER: '30', DISCONNECTED_AFTER: '20' })).toContain('DISCONNECTED_AFTER')
   })
 
+  test('what everybody is given signs nobody in as a person', () => {
+    const OPERATOR_KEY = 'a-key-of-some-length'
+    for (const name of ['ACCESS_TOKEN', 'VIEWER_PASSWORD']) {
+      expect(wrong({ OPERATOR_KEY, [name]: OPERATOR_KEY })).toContain(`${name}: must be another one than OPERATOR_KEY`)
+      expect(wrong({ [name]: OPERATOR_KEY })).toBe('it was taken')
+    }
+  })
+
   test('flags, lists and numbers are read as what they are', () => {
-    expect(readConfig({ TRUST_PROXY: '1', ALLOWED_HOSTS: ' A.example, b.example:80 ,', METADATA_MIN_INTERVAL: '0.5' })).toMatchObject({
+    expect(
+      readConfig({ PORT: ' 80 ', TRUST_PROXY: '1', ALLOWED_HOSTS: ' A.example, b.example:81 ,', METADATA_MIN_INTERVAL: '.5' }),
+    ).toMatchObject({
+      PORT: 80,
       TRUST_PROXY: true,
-      ALLOWED_HOSTS: ['a.example', 'b.example:80'],
+      ALLOWED_HOSTS: ['a.example', 'b.example:81'],
       METADATA_MIN_INTERVAL: 0.5,
     })
+  })
+
+  test('names of ALLOWED_HOSTS are those that callers send: an IPv6 address in brackets and in its one spelling, letters beyond ASCII as xn--', () => {
+    const ALLOWED_HOSTS = 'fe80::1,[FE80:0::2]:7423,münchen.example,10.0.0.1'
+    expect(readConfig({ ALLOWED_HOSTS }).ALLOWED_HOSTS).toEqual(['[fe80::1]', '[fe80::2]:7423', 'xn--mnchen-3ya.example', '10.0.0.1'])
   })
 
   test.each([
