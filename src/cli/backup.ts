@@ -67,10 +67,11 @@ const refuseUnreadable = (file: string): void => {
 }
 
 const copyUnused = async (folder: string, to: string) => {
+  const noDatabase = new BadConfig(`There is no embedded database in ${folder}. Set DATA_DIR to the folder that has it.`)
+  if (!existsSync(folder)) throw noDatabase // a lock would make it
   const lock = await lockFolder(folder)
   try {
-    if (!(await copyDatabase(folder, to)))
-      throw new BadConfig(`There is no embedded database in ${folder}. Set DATA_DIR to the folder that has it.`)
+    if (!(await copyDatabase(folder, to))) throw noDatabase
   } finally {
     lock.release()
   }

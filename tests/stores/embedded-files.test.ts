@@ -121,6 +121,12 @@ test('while the files are copied, statements wait, and what needs none does not'
   await database.close()
 })
 
+test('a data folder that is not there is not made by a backup of it', async () => {
+  const wrong = join(folder, 'wrong')
+  await expect(writeBackup(at(wrong), ['none.tgz'], folder)).rejects.toThrow(`no embedded database in ${wrong}`)
+  expect(readdirSync(folder)).toEqual([])
+})
+
 test('a copy that is no whole database is never called a backup', async () => {
   const refused = writeBackup(at(folder), ['none.tgz'], folder, async (to) => void mkdirSync(to))
   await expect(refused).rejects.toThrow('no whole database')
