@@ -142,7 +142,7 @@ export const tasks = pgTable(
     conversationAt: text(),
     branch: text(),
     head: text(),
-    usage: jsonb().$type<{ input_tokens: number; output_tokens: number; cost_usd: number | null }>(),
+    usage: jsonb().$type<{ input_tokens: number | null; output_tokens: number | null; cost_usd: number | null }>(),
     changes: jsonb().$type<{ files: number; added: number; removed: number }>(),
     finish: text(), // a hash of the call that ended it, which may come again
   },

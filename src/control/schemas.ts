@@ -51,7 +51,9 @@ export const listCursor = z.string().max(300).optional().describe("The last answ
 export const maxUsd = z.number().positive().max(1_000_000)
 
 export const error = z.object({ code: z.string(), message: z.string() })
-export const usage = z.object({ input_tokens: z.int().min(0), output_tokens: z.int().min(0), cost_usd: z.number().min(0).nullable() })
+const tokens = z.int().min(0).nullable()
+/** null: its agent does not tell. */
+export const usage = z.object({ input_tokens: tokens, output_tokens: tokens, cost_usd: z.number().min(0).nullable() })
 export const changes = z.object({ files: z.int().min(0), added: z.int().min(0), removed: z.int().min(0) })
 export const interruptedBy = z.object({ message_id: z.string(), tool_name: z.string(), input: z.unknown() })
 export const promptedBy = z.object({ kind: z.enum(['person', 'key', 'agent']), name: z.string(), session_id: z.string().nullable() })

@@ -386,7 +386,7 @@ test(
 )
 
 test(
-  'a session gets a worktree of its own, once, whose tasks run there; the next runner has it still',
+  'a session gets a worktree of its own, once, whose tasks run there; the next runner has it still, and what a conversation has cost',
   async () => {
     const { hub, site } = await scene()
     const runner = await site.start(hub)
@@ -402,7 +402,7 @@ test(
     hub.wantWorktree(order) // its answer was lost
     await until(() => hub.made.length === 2)
     expect(hub.made[1]).toEqual(hub.made[0])
-    const task = hub.prompt(path, steps({ sync: 'echo 1 > here.txt' }))
+    const task = hub.prompt(path, steps({ sync: 'echo 1 > here.txt' }, { cost: 0.25 }))
     await until(() => task.finished)
     expect(existsSync(join(path, 'here.txt'))).toBe(true)
     runner.child.kill('SIGTERM')
@@ -412,6 +412,9 @@ test(
       { path: site.app },
       { path, repo_full_name: 'app', branch: 'feature/one', dirty: true },
     ])
+    const next = hub.prompt(path, steps({ input: true }), { conversation: 'c-1' })
+    await until(() => next.finished)
+    expect(JSON.parse(next.events[0]!.content.text).start).toMatchObject({ conversation: 'c-1', costBefore: 0.25 })
   },
   LONG_MS,
 )

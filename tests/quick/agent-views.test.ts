@@ -64,6 +64,7 @@ test.each([
       usage: { input_tokens: 1_200_000, output_tokens: 300, cost_usd: 0.84 },
     },
   ],
+  ['Done · 1 min 14 s · $0.84', { status: 'completed', ...ended, usage: { input_tokens: null, output_tokens: null, cost_usd: 0.84 } }],
   ['The runner went away · 1 min 14 s', { status: 'failed', ...ended, error: { code: 'runner_lost', message: '' } }],
   ['No runner took it', { status: 'failed', started_at: null, ended_at: ago(1), error: { code: 'no_runner', message: '' } }],
   ['It failed · 1 min 14 s', { status: 'failed', ...ended, error: { code: 'something_new', message: '' } }],

@@ -28,9 +28,10 @@ test('a result that is refused gets smaller: its texts first, then its answer or
 })
 
 test('what an earlier hub does not know is left out first, with the answer whole', () => {
-  const whole = wireResult({ status: 'completed', answer: 'Done.', branch: 'b', changed: 2 })
+  const usage = { input_tokens: null, output_tokens: null, cost_usd: 0.25 }
+  const whole = wireResult({ status: 'completed', answer: 'Done.', branch: 'b', changed: 2, usage })
   const [first, ...others]: any[] = smallerResults(whole)
-  expect(whole.changed_files).toBe(2)
-  expect(first).toMatchObject({ status: 'completed', answer: 'Done.', branch: 'b' })
+  expect(whole).toMatchObject({ changed_files: 2, usage })
+  expect(first).toMatchObject({ status: 'completed', answer: 'Done.', branch: 'b', usage: { input_tokens: 0, cost_usd: 0.25 } })
   for (const smaller of [first, ...others]) expect('changed_files' in smaller).toBe(false)
 })

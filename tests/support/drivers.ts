@@ -89,6 +89,7 @@ export const newStage = (clients: string[] = [], env: Record<string, string> = {
       folder,
       conversation: undefined,
       fork: undefined,
+      costBefore: undefined,
       contextFiles: [],
       env: { PATH: [bin, ...clients, process.env.PATH ?? ''].join(delimiter), HOME: home, ...env },
       hub: { url, key: HUB_KEY },

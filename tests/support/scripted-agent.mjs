@@ -12,6 +12,7 @@ if (process.argv.includes('--version')) {
 
 const tell = (line) => process.stdout.write(`${JSON.stringify(line)}\n`)
 const answers = []
+let conversationCost
 let interrupted = () => {}
 const interrupt = new Promise((resolve) => (interrupted = resolve))
 const lines = createInterface({ input: process.stdin })
@@ -47,6 +48,8 @@ const STEPS = {
     STEPS.say(JSON.stringify(await new Promise((resolve) => answers.push(resolve))))
   },
   deaf: () => new Promise(() => setInterval(() => {}, 1_000)),
+  /** What its conversation has cost in all. */
+  cost: (usd) => void (conversationCost = usd),
   // Knows no conversation from before.
   fresh: (_, start) => {
     if (!start.conversation) return
@@ -77,7 +80,7 @@ const work = async (start) => {
     if (isInterrupted) break
     for (const [name, value] of Object.entries(step)) await STEPS[name](value, start)
   }
-  tell({ result: { status: isInterrupted ? 'interrupted' : 'completed', answer: 'Done.', conversation: 'c-1' } })
+  tell({ result: { status: isInterrupted ? 'interrupted' : 'completed', answer: 'Done.', conversation: 'c-1', conversationCost } })
   await hungUp
   await new Promise((resolve) => setTimeout(resolve, 100))
   process.exit(0)

@@ -9,6 +9,7 @@ import { Stop, type Machine } from '../machine.ts'
 import { packageOf } from '../package.ts'
 import { agentsFor, isOlder, type Agent, type Agents } from './agents.ts'
 import type { Kinds } from './built-in.ts'
+import { conversationCosts } from './conversation-costs.ts'
 import type { Driver } from './drivers/driver.ts'
 import { gitIn, type Git, type Repository } from './git.ts'
 import { guardRunner, guarded, GUARDIAN } from './guardian.ts'
@@ -152,6 +153,7 @@ const work = async (machine: Machine, options: RunnerOptions, { key, git, reposi
     env: cliEnvironment(machine.env),
     secrets: new Map([...secretsIn(machine.env), ...secretsIn(options.mcpServers), [key, 'the key of this runner']]),
     mcpServers: options.mcpServers,
+    costs: conversationCosts(machine.home),
     allowBypass: options.allowBypass,
     worktrees,
     agentFor: (agenticTool) => agentNow(agenticTool, drivers, machine),

@@ -3,7 +3,8 @@ import { pause } from '../../core/runtime/pause.ts'
 import type { Agent } from './agents.ts'
 import { beforeTask, changesSince } from './changes.ts'
 import { runCli, type CliRun } from './cli-run.ts'
-import type { Job } from './drivers/driver.ts'
+import type { ConversationCosts } from './conversation-costs.ts'
+import type { Job, Result } from './drivers/driver.ts'
 import { stateOf, type Git, type Repository, type WorktreeState } from './git.ts'
 import { Refused, type HubCalls, type WireTask } from './hub-calls.ts'
 import { listenerFor } from './listener.ts'
@@ -24,6 +25,7 @@ export interface RunnerParts {
   env: Readonly<Record<string, string>>
   secrets: Secrets
   mcpServers: Readonly<Record<string, unknown>>
+  costs: ConversationCosts
   allowBypass: boolean
   /** By path. */
   worktrees: ReadonlyMap<string, Repository>
@@ -142,7 +144,7 @@ const work = async (running: RunningTask): Promise<Ended> => {
   const listener = listenerFor({ hub: parts.hub, of, outbox, redact, refused: (error) => refused(running, error), signal })
   const timer = setTimeout(() => stop(running, 'timed_out'), Math.min(task.max_s > 0 ? task.max_s : DEFAULT_S, LONGEST_S) * 1_000)
   const once = (job: Job) => (running.cli = runCli(agent.driver, job, listener, taskMark(parts.mark, task.task_id), parts.say)).ended
-  const job = jobOf(task, checked, parts.env)
+  const job = jobOf(task, checked, parts)
   const onceAnew = () => {
     reportItself(running, 'digest', 'digest_used', DIGEST_USED)
     return once({
@@ -159,7 +161,17 @@ ${task.prompt}`,
   let result = hasDigest && !hasConversation ? await onceAnew() : await once(job)
   if (result.conversationMissing && hasDigest && hasConversation && running.why === undefined) result = await onceAnew()
   clearTimeout(timer)
+  keepCost(running, result)
   return { result: ended(result, running.why, task.max_s), folder: checked.folder, before }
+}
+
+const keepCost = ({ parts }: RunningTask, { conversation, conversationCost }: Result) => {
+  if (conversation === undefined || conversationCost === undefined) return
+  try {
+    parts.costs.keep(conversation, conversationCost)
+  } catch (error) {
+    parts.say((error as Error).message) // the next prompt's cost is not known then
+  }
 }
 
 const DIGEST_USED = 'The agent could not go on with its own conversation: a digest of the log stands before the prompt.'
@@ -184,12 +196,13 @@ const notStarted = (error: Error): WireResult => ({
   error: { code: error instanceof NotStarted ? error.code : 'agent_failed', message: error.message },
 })
 
-const jobOf = (task: WireTask, { folder, contextFiles, mcpServers, hub }: Checked, env: Readonly<Record<string, string>>): Job => ({
+const jobOf = (task: WireTask, { folder, contextFiles, mcpServers, hub }: Checked, { env, costs }: RunnerParts): Job => ({
   prompt: task.prompt,
   permissionMode: task.permission_mode,
   folder,
   conversation: task.conversation ?? undefined,
   fork: task.fork ? { conversation: task.fork.conversation, at: task.fork.conversation_at ?? undefined } : undefined,
+  costBefore: costs.of(task.conversation ?? task.fork?.conversation),
   contextFiles,
   env,
   hub,

@@ -37,7 +37,7 @@ const placeOf = ({ repo_full_name, branch, changed_files, agent_status }: Watche
 const usedOf = (agent: WatchedAgent): string | undefined => {
   const { tokens, cost_usd, max_usd, in_tree } = agent
   const costsMissing = hidesCosts(agent) ? ', but not all costs are told' : ''
-  if (tokens === 0) return max_usd === null ? undefined : `may use ${dollars(max_usd)}${costsMissing}`
+  if (tokens === 0 && cost_usd === null) return max_usd === null ? undefined : `may use ${dollars(max_usd)}${costsMissing}`
   const of = max_usd === null ? '' : ` of ${dollars(max_usd)}${costsMissing}`
   return `${in_tree ? 'all of its tree used' : 'used'} ${usageWords(tokens, cost_usd)}${of}`
 }

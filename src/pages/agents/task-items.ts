@@ -64,7 +64,7 @@ const leftBehind = ({ changes, usage }: WatchedTask): string[] => [
   ...(changes && changes.files > 0
     ? [`${changes.files} ${changes.files === 1 ? 'file' : 'files'}, +${changes.added} −${changes.removed}`]
     : []),
-  ...(usage ? [usageWords(usage.input_tokens + usage.output_tokens, usage.cost_usd)] : []),
+  ...(usage ? [usageWords((usage.input_tokens ?? 0) + (usage.output_tokens ?? 0), usage.cost_usd)] : []),
 ]
 
 const LONGEST_QUESTION = 4_000 // characters

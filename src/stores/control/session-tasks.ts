@@ -40,8 +40,8 @@ export const listTasksOf = ({ db }: Queries, sessionId: string, { status, open, 
     .limit(limit)
 
 export interface Usage {
-  input_tokens: number
-  output_tokens: number
+  input_tokens: number | null
+  output_tokens: number | null
   cost_usd: number | null
 }
 

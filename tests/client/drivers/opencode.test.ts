@@ -8,6 +8,7 @@ import { startScriptedModel, type Maker, type ScriptedModel } from '../../suppor
 
 const VERSION = '1.18.33'
 const LONG_MS = 180_000
+const CALL = 18e-6 // USD, of one token in and one out
 const opencode = builtInDrivers.find(({ agenticTool }) => agenticTool === 'opencode')!
 const bin = clientBin('opencode')
 if (bin === undefined)
@@ -52,7 +53,11 @@ describe.skipIf(bin === undefined)(`opencode ${VERSION}`, () => {
       open(bash('echo hi; exit 3'), write('a.txt'), ...Array.from({ length: 9 }, () => say('It is done.')))
       const task = stage.run(opencode, stage.job({ prompt: 'the first prompt', contextFiles: ['docs/plan.md'] }))
       const first = await task.result
-      expect(first).toMatchObject({ status: 'completed', answer: 'It is done.', usage: { output_tokens: 1, cost_usd: expect.any(Number) } })
+      expect(first).toMatchObject({
+        status: 'completed',
+        answer: 'It is done.',
+        usage: { output_tokens: null, cost_usd: expect.closeTo(3 * CALL, 9) },
+      })
       expect(typesIn(task)).toEqual([
         ['tool_call', 'bash'],
         ['tool_response', 'bash'],
@@ -68,14 +73,16 @@ describe.skipIf(bin === undefined)(`opencode ${VERSION}`, () => {
 
       const { conversation } = first
       const fork = { conversation: conversation!, at: first.conversationAt }
-      const forked = stage.run(opencode, stage.job({ prompt: 'the fork', fork }))
-      const { status, conversation: other } = await forked.result
+      const costBefore = first.conversationCost
+      const forked = stage.run(opencode, stage.job({ prompt: 'the fork', fork, costBefore }))
+      const { status, conversation: other, usage } = await forked.result
       expect([status, typesIn(forked)]).toEqual(['completed', [['assistant_response', undefined]]])
+      expect(usage!.cost_usd).toBeCloseTo(CALL, 9)
       expect(other).not.toBe(conversation)
       expect(model.asked.at(-1)!.told.includes('the first prompt')).toBe(true)
 
-      const second = stage.run(opencode, stage.job({ prompt: '/src/x.ts is wrong, the second prompt', conversation }))
-      expect(await second.result).toMatchObject({ status: 'completed', conversation })
+      const second = stage.run(opencode, stage.job({ prompt: '/src/x.ts is wrong, the second prompt', conversation, costBefore }))
+      expect(await second.result).toMatchObject({ status: 'completed', conversation, usage: { cost_usd: expect.closeTo(CALL, 9) } })
       expect(typesIn(second)).toEqual([['assistant_response', undefined]])
       const told = ['the first prompt', '/src/x.ts is wrong, the second', 'the fork'].map((text) => model.asked.at(-1)!.told.includes(text))
       expect(told).toEqual([true, true, false])

@@ -25,7 +25,7 @@ test.each(names)('%s', async (name) => {
     status: 'completed',
     answer: 'All done.',
     conversation: expect.any(String),
-    usage: { output_tokens: expect.any(Number) },
+    usage: { output_tokens: name.startsWith('opencode') ? null : expect.any(Number) }, // opencode tells those of the last call alone
   })
   const expected = steps.flatMap((step) => ('expected' in step ? [step.expected] : []))[0]
   expect(workOf(task.told.map(({ event }) => event))).toEqual(expected as ReturnType<typeof workOf>)

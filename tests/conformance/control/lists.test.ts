@@ -183,10 +183,10 @@ throughBothDoors((call, parley) => {
       expect(below.tasks[0].prompted_by).toMatchObject({ kind: 'agent', session_id })
       const above = (await done(call('control.get_session', { session_id: 'current' }, own))).session
       expect(above).toMatchObject({ session_id, usage: null, tree_usage: cost, genealogy: { children: [child.session_id] } })
-      await runner.finish(task_id, 'Done.', { usage: { ...cost, cost_usd: null } })
+      await runner.finish(task_id, 'Done.', { usage: { input_tokens: null, output_tokens: 1, cost_usd: null } })
       const after = (await done(call('control.get_session', { session_id }, as))).session
-      expect(after.tree_usage).toEqual({ input_tokens: 20, output_tokens: 2, cost_usd: 0.25 })
-      expect(after.usage).toEqual({ input_tokens: 10, output_tokens: 1, cost_usd: null })
+      expect(after.tree_usage).toEqual({ input_tokens: 10, output_tokens: 2, cost_usd: 0.25 })
+      expect(after.usage).toEqual({ input_tokens: null, output_tokens: 1, cost_usd: null })
     })
 
     test('counts messages of a log that is not indexed yet, and of one that is', async () => {

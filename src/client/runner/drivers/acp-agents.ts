@@ -17,6 +17,8 @@ export interface AcpAgent {
   /** It takes a first word behind / for a command, and reads nothing of a prompt where it has no command of that name: it has those that it
    *  announces, and these. */
   dropsCommandsBut?: readonly string[]
+  /** The tokens in its answer to a prompt are those of the last call of its model. */
+  countsLastCall?: true
 }
 
 // opencode asks for nothing unless it is told to; what it then asks is answered as the mode has it.
@@ -46,6 +48,7 @@ export const builtInAgents: readonly AcpAgent[] = [
     howToGet: 'npm install -g opencode-ai, then run opencode auth login',
     plainMode: 'build',
     dropsCommandsBut: ['compact'],
+    countsLastCall: true,
     env: (job) => (permissionOf(job.permissionMode) === 'all' ? {} : { OPENCODE_PERMISSION: permissionsFor(job) }),
   },
 ]

@@ -1,10 +1,11 @@
-// What a task of an ACP agent cost, as far as the agent says.
-import { isObject, objectOr, type Json } from '../../../transcripts/json.ts'
-import type { Job, Usage } from './driver.ts'
+// What a task of an ACP agent used, as far as the agent says.
+import { objectOr, type Json } from '../../../transcripts/json.ts'
+import type { AcpAgent } from './acp-agents.ts'
+import type { Job, Result, Usage } from './driver.ts'
 
 /** Collects the agent's cost updates, each of which has the cost of its whole conversation: what it was before the prompt is subtracted. */
-export const newAcpUsage = ({ conversation, fork }: Job) => {
-  let before = conversation === undefined && fork === undefined ? 0 : undefined
+export const newAcpUsage = ({ countsLastCall }: AcpAgent, { conversation, fork, costBefore }: Job) => {
+  let before = conversation === undefined && fork === undefined ? 0 : costBefore
   let cost: number | undefined
   return {
     onUpdate({ sessionUpdate, cost: reported }: Json, prompted: boolean) {
@@ -13,18 +14,27 @@ export const newAcpUsage = ({ conversation, fork }: Job) => {
       if (prompted) cost = amount
       else before = amount
     },
-    /** From the answer to the prompt: the protocol's own field, or Gemini CLI's. */
-    total(ended: Json | undefined): { usage?: Usage } {
-      const own = objectOr(ended?.usage)
-      const { input_tokens, output_tokens } = objectOr(objectOr(objectOr(ended?._meta).quota).token_count)
-      const input = number(own.inputTokens) ?? number(input_tokens)
-      const output = number(own.outputTokens) ?? number(output_tokens)
-      if (!isObject(ended) || (input === undefined && output === undefined)) return {}
-      const cached = (number(own.cachedReadTokens) ?? 0) + (number(own.cachedWriteTokens) ?? 0)
+    /** `ended`: the answer to the prompt. */
+    total(ended: Json | undefined): Pick<Result, 'usage' | 'conversationCost'> {
       const cost_usd = cost === undefined || before === undefined ? null : cost - before
-      return { usage: { input_tokens: (input ?? 0) + cached, output_tokens: output ?? 0, cost_usd } }
+      const usage = { ...(countsLastCall ? UNCOUNTED : tokensIn(ended)), cost_usd }
+      const isKnown = Object.values(usage).some((figure) => figure !== null)
+      return { ...(isKnown && { usage }), ...(cost !== undefined && { conversationCost: cost }) }
     },
   }
+}
+
+const UNCOUNTED = { input_tokens: null, output_tokens: null }
+
+// The protocol's own field, or Gemini CLI's.
+const tokensIn = (ended: Json | undefined): Omit<Usage<number | null>, 'cost_usd'> => {
+  const own = objectOr(ended?.usage)
+  const { input_tokens, output_tokens } = objectOr(objectOr(objectOr(ended?._meta).quota).token_count)
+  const input = number(own.inputTokens) ?? number(input_tokens)
+  const output = number(own.outputTokens) ?? number(output_tokens)
+  if (input === undefined && output === undefined) return UNCOUNTED
+  const cached = (number(own.cachedReadTokens) ?? 0) + (number(own.cachedWriteTokens) ?? 0)
+  return { input_tokens: (input ?? 0) + cached, output_tokens: output ?? 0 }
 }
 
 const number = (value: unknown) => (typeof value === 'number' ? value : undefined)

@@ -39,7 +39,7 @@ interface State {
 
 const run = (agent: AcpAgent, job: Job, listener: Listener, spawn: Spawn): Running => {
   const state: State = { lastUpdateAt: 0, prompted: false, told: false, interrupted: false }
-  const usage = newAcpUsage(job)
+  const usage = newAcpUsage(agent, job)
   const commands = newCommands(agent)
   const updates = newUpdates(agent.name, (key, event) => {
     if (!state.prompted) return

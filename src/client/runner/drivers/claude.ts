@@ -5,7 +5,7 @@ import { canBeNamed, claudeCommand, writeMcpFile } from './claude-command.ts'
 import { newClaudeReader } from './claude-records.ts'
 import { resultOf, usageOf } from './claude-result.ts'
 import { startCli, silentEnd, type Cli, type Gone } from './cli.ts'
-import type { Driver, Job, Listener, Result, Running, Spawn } from './driver.ts'
+import type { Driver, Job, Listener, Result, Running, Spawn, Usage } from './driver.ts'
 import type { TraceEvent } from '../../../transcripts/trace-event.ts'
 import { promptOf } from './prompt.ts'
 import { keyOf, printed, report } from './trace.ts'
@@ -33,7 +33,7 @@ interface State {
   begun: boolean // it said what it started with: the conversation was found
   interrupted: boolean // the caller asked for it
   result?: Json
-  known: Pick<Result, 'conversation' | 'conversationAt' | 'usage' | 'interruptedBy'>
+  known: Pick<Result, 'conversation' | 'conversationAt' | 'interruptedBy'> & { usage?: Usage }
 }
 
 const run = (job: Job, listener: Listener, spawn: Spawn, mcpFile: string): Running => {

@@ -13,6 +13,8 @@ export interface Job {
   conversation: string | undefined
   /** A new conversation that begins as the copy of another one, up to its message `at`. */
   fork: { conversation: string; at: string | undefined } | undefined
+  /** In USD, what the conversation that goes on, or is forked, had cost in all when an agent last told; undefined: that is not known. */
+  costBefore: number | undefined
   /** Files that the prompt's reader is told to look at, relative to `folder`. */
   contextFiles: readonly string[]
   /** The environment of the CLI, without our own keys. */
@@ -31,9 +33,10 @@ export interface Listener {
   ask(question: { tool: string; text: string; input: unknown }): Promise<{ allow: boolean; message: string | undefined }>
 }
 
-export interface Usage {
-  input_tokens: number
-  output_tokens: number
+/** null: not known. */
+export interface Usage<Tokens extends number | null = number> {
+  input_tokens: Tokens
+  output_tokens: Tokens
   cost_usd: number | null
 }
 
@@ -48,7 +51,9 @@ export interface Result {
   conversation?: string
   /** The CLI's id of the conversation's last message: where a fork of it begins. */
   conversationAt?: string
-  usage?: Usage
+  usage?: Usage<number | null>
+  /** In USD, what the conversation has cost in all, where the CLI tells that alone: it goes on as the next job's `costBefore`. */
+  conversationCost?: number
   /** The CLI could not go on with the conversation that was named, or fork it, and was asked nothing: the caller may start the task again
    *  without one, its prompt behind a digest. */
   conversationMissing?: true
