@@ -375,6 +375,25 @@ test('an interrupt cancels, and what is asked for at that moment is answered as 
   expect(readFileSync(join(stage.folder, 'answer'), 'utf8')).toBe('cancelled')
 })
 
+test('what was said with an answer is told to the agent once its turn has ended, and not where it was stopped', async () => {
+  const prompt = `
+    const [{ text }] = params.prompt
+    if (text !== 'Do it.') return say('Heard: ' + text), { stopReason: 'end_turn', usage: { inputTokens: 2, outputTokens: 3 } }
+    say([await ask('execute'), await ask('edit'), await ask('other')].join())
+    return { stopReason: methods.ending, usage: { inputTokens: 10, outputTokens: 20 } }`
+  const words = new Map([
+    ['execute', 'With make test.'],
+    ['edit', 'Nobody answered.'],
+  ])
+  const ended = async (ending: string) => {
+    const more = `methods.ending = '${ending}'`
+    return run({ prompt, more }, {}, ({ tool }) => ({ allow: tool === 'execute', message: words.get(tool) })).result
+  }
+  const heard = 'Heard: About the permission for execute: With make test.\nAbout the permission for edit: Nobody answered.'
+  expect(await ended('end_turn')).toMatchObject({ status: 'completed', answer: heard, usage: { input_tokens: 12, output_tokens: 23 } })
+  expect(await ended('cancelled')).toMatchObject({ status: 'interrupted', usage: { input_tokens: 10, output_tokens: 20 } })
+})
+
 test('a plan to agree to ends the task with that call', async () => {
   const prompt = `await ask('switch_mode', 'Ready to code?'); return { stopReason: 'cancelled' }`
   const task = run({ prompt })

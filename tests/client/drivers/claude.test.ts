@@ -98,6 +98,22 @@ for (const { version, bin } of claudeVersions()) {
       LONG_MS,
     )
 
+    test(
+      'allowed: it happens, and the agent is told what was said to it',
+      async () => {
+        open(bin, [
+          () => ({ name: 'Write', input: { file_path: join(stage.folder, 'a.txt'), content: 'hello\n' } }),
+          bash('cat a.txt'),
+          say('Written.'),
+        ])
+        const task = stage.run(claude, stage.job(), ({ tool }) => ({ allow: true, message: tool === 'Write' ? 'Once alone.' : undefined }))
+        expect(await task.result).toMatchObject({ status: 'completed', answer: 'Written.' })
+        expect(existsSync(join(stage.folder, 'a.txt'))).toBe(true)
+        expect(model.asked.map(({ told }) => told.includes('About the permission for Write: Once alone.'))).toEqual([false, true, true])
+      },
+      LONG_MS,
+    )
+
     const QUESTION = {
       questions: [
         {

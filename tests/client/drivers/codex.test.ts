@@ -91,16 +91,28 @@ describe.skipIf(bin === undefined)(`Codex ${CODEX_VERSION}`, () => {
   )
 
   test(
-    'denied: nothing happens, and the agent is told',
+    'denied: nothing happens; the agent is told what was said to it, as it is with what is allowed',
     async () => {
       open(
         () => [call('exec_command', { cmd: 'touch made' })],
+        () => [call('exec_command', { cmd: 'touch allowed' })],
         () => [message('Then not.')],
       )
-      const task = stage.run(codex, stage.job(), () => ({ allow: false, message: 'Nobody answered in time.' }))
+      const words = ['Nobody answered in time.', 'Once alone.']
+      const task = stage.run(codex, stage.job(), ({ text }) => ({
+        allow: text.includes('allowed'),
+        message: words[text.includes('allowed') ? 1 : 0],
+      }))
       expect(await task.result).toMatchObject({ status: 'completed', answer: 'Then not.' })
-      expect(existsSync(join(stage.folder, 'made'))).toBe(false)
-      expect(worked(task).map(({ type }) => type)).toEqual(['tool_call', 'tool_response', 'assistant_response'])
+      expect(['made', 'allowed'].map((name) => existsSync(join(stage.folder, name)))).toEqual([false, true])
+      const heard = model.asked.map(({ told }) => words.map((word) => told.includes(`About the permission for exec_command: ${word}`)))
+      expect(heard).toEqual([
+        [false, false],
+        [true, false],
+        [true, true],
+      ])
+      const one = ['tool_call', 'tool_response'] as const
+      expect(worked(task).map(({ type }) => type)).toEqual([...one, ...one, 'assistant_response'])
     },
     LONG_MS,
   )

@@ -81,14 +81,19 @@ describe.skipIf(bin === undefined)(`Gemini CLI ${VERSION}`, () => {
   )
 
   test(
-    'denied: nothing happens',
+    'denied: nothing happens, and the agent is told what was said to it',
     async () => {
       open(
         () => write('a.txt'),
         () => [{ text: 'Then not.' }],
       )
-      const task = stage.run(gemini, stage.job(), () => ({ allow: false, message: undefined }))
-      expect(await task.result).toMatchObject({ status: 'completed' })
+      const task = stage.run(gemini, stage.job(), () => ({ allow: false, message: 'Nobody answered.' }))
+      expect(await task.result).toMatchObject({ status: 'completed', usage: { output_tokens: 3 } })
+      expect(model.asked.map(({ told }) => told.includes('About the permission for write_file: Nobody answered.'))).toEqual([
+        false,
+        false,
+        true,
+      ])
       expect(task.asked.map(({ tool }) => tool)).toEqual(['write_file'])
       expect(task.asked[0]!.input).toMatchObject({ changes: [{ path: expect.stringContaining('a.txt'), newText: 'hello' }] })
       expect(existsSync(join(stage.folder, 'a.txt'))).toBe(false)

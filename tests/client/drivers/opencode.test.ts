@@ -127,8 +127,9 @@ describe.skipIf(bin === undefined)(`opencode ${VERSION}`, () => {
     'the mode %s, seen to by the %s: an edit is made, asked for (and denied) or refused as that has it',
     async (permissionMode, by, asked, made) => {
       open(write('a.txt'))
-      const task = stage.run(opencode, stage.job({ permissionMode }), () => ({ allow: false, message: undefined }))
-      await task.result
+      const task = stage.run(opencode, stage.job({ permissionMode }), () => ({ allow: false, message: 'Nobody answered.' }))
+      expect((await task.result).status).toBe('completed')
+      expect(model.asked.at(-1)!.told.includes('About the permission for write: Nobody answered.')).toBe(asked > 0)
       expect(task.told.find(({ key }) => key === 'mode')!.event.content.data).toMatchObject({ by })
       expect(task.asked).toHaveLength(asked)
       expect(existsSync(join(stage.folder, 'a.txt'))).toBe(made)

@@ -4,6 +4,7 @@ import { listOr, objectOr, textOr, type Json } from '../../../transcripts/json.t
 import type { Listener } from './driver.ts'
 import type { Updates } from './acp-updates.ts'
 import { stayInWorktree } from './edited-paths.ts'
+import { aboutPermission } from './prompt.ts'
 import { permissionOf, type PermissionRule } from './modes.ts'
 
 const READING = new Set(['read', 'search', 'think', 'fetch'])
@@ -15,6 +16,8 @@ interface Asking {
   permissionMode: string
   /** The task's. */
   folder: string
+  /** A word to the agent. An answer has no place for one. */
+  onWord(word: string): void
   /** The key of a call that only a person could answer: a plan to agree to. */
   onQuestion(key: string): void
 }
@@ -22,7 +25,7 @@ interface Asking {
 /** Answers session/request_permission. */
 export const answerPermission = async (
   { toolCall, options }: Json,
-  { listener, updates, permissionMode, folder, onQuestion }: Asking,
+  { listener, updates, permissionMode, folder, onWord, onQuestion }: Asking,
 ): Promise<object> => {
   const call = objectOr(toolCall)
   const { key, toolName, input, kind, paths } = updates.asked(call)
@@ -30,17 +33,19 @@ export const answerPermission = async (
     onQuestion(key)
     return CANCELLED
   }
-  const ask = () =>
-    listener.ask({ tool: toolName, text: callLine(toolName, input), input }).then(
-      ({ allow }) => allow,
-      () => false,
-    )
+  const ask = async () => {
+    const { allow, message } = await listener.ask({ tool: toolName, text: callLine(toolName, input), input }).catch(() => NOT_ASKED)
+    if (message) onWord(aboutPermission(toolName, message))
+    return allow
+  }
   const isPlainEdit = () => EDITING.has(kind) && stayInWorktree(folder, paths)
   return choice(
     listOr(options).map(objectOr),
     isOwnSession(call, kind) || (await isAllowed(permissionOf(permissionMode), kind, isPlainEdit, ask)),
   )
 }
+
+const NOT_ASKED = { allow: false, message: undefined }
 
 const isAllowed = (
   rule: PermissionRule,

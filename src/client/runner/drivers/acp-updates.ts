@@ -104,6 +104,8 @@ export const newUpdates = (agent: string, report: Report) => {
       calls.clear()
       open = answer = undefined
     },
+    /** Tells what it has said: a turn has ended. */
+    flush,
     /** Tells what is not told yet. */
     end() {
       flush()

@@ -3,10 +3,13 @@ import { objectOr, type Json } from '../../../transcripts/json.ts'
 import type { AcpAgent } from './acp-agents.ts'
 import type { Job, Result, Usage } from './driver.ts'
 
+export type AcpUsage = ReturnType<typeof newAcpUsage>
+
 /** Collects the agent's cost updates, each of which has the cost of its whole conversation: what it was before the prompt is subtracted. */
 export const newAcpUsage = ({ countsLastCall }: AcpAgent, { conversation, fork, costBefore }: Job) => {
   let before = conversation === undefined && fork === undefined ? 0 : costBefore
   let cost: number | undefined
+  let tokens: Tokens = UNCOUNTED
   return {
     onUpdate({ sessionUpdate, cost: reported }: Json, prompted: boolean) {
       const { amount, currency } = objectOr(reported)
@@ -14,22 +17,35 @@ export const newAcpUsage = ({ countsLastCall }: AcpAgent, { conversation, fork, 
       if (prompted) cost = amount
       else before = amount
     },
-    /** `ended`: the answer to the prompt. */
-    total(ended: Json | undefined): Pick<Result, 'usage' | 'conversationCost'> {
+    /** `ended`: the answer to a prompt. */
+    onEnd(ended: Json) {
+      if (!countsLastCall) tokens = sum(tokens, tokensIn(ended))
+    },
+    total(): Pick<Result, 'usage' | 'conversationCost'> {
       const cost_usd = cost === undefined || before === undefined ? null : cost - before
-      const usage = { ...(countsLastCall ? UNCOUNTED : tokensIn(ended)), cost_usd }
+      const usage = { ...tokens, cost_usd }
       const isKnown = Object.values(usage).some((figure) => figure !== null)
       return { ...(isKnown && { usage }), ...(cost !== undefined && { conversationCost: cost }) }
     },
   }
 }
 
-const UNCOUNTED = { input_tokens: null, output_tokens: null }
+type Tokens = Omit<Usage<number | null>, 'cost_usd'>
+
+const UNCOUNTED: Tokens = { input_tokens: null, output_tokens: null }
+
+const sum = (one: Tokens, other: Tokens): Tokens =>
+  other === UNCOUNTED
+    ? one
+    : {
+        input_tokens: (one.input_tokens ?? 0) + (other.input_tokens ?? 0),
+        output_tokens: (one.output_tokens ?? 0) + (other.output_tokens ?? 0),
+      }
 
 // The protocol's own field, or Gemini CLI's.
-const tokensIn = (ended: Json | undefined): Omit<Usage<number | null>, 'cost_usd'> => {
-  const own = objectOr(ended?.usage)
-  const { input_tokens, output_tokens } = objectOr(objectOr(objectOr(ended?._meta).quota).token_count)
+const tokensIn = (ended: Json): Tokens => {
+  const own = objectOr(ended.usage)
+  const { input_tokens, output_tokens } = objectOr(objectOr(objectOr(ended._meta).quota).token_count)
   const input = number(own.inputTokens) ?? number(input_tokens)
   const output = number(own.outputTokens) ?? number(output_tokens)
   if (input === undefined && output === undefined) return UNCOUNTED

@@ -7,7 +7,7 @@ import { nextMinute, noteOpened, openedThisMinute, untilQuiet } from './acp-hist
 import { answerPermission, CANCELLED } from './acp-permissions.ts'
 import { openConversation, type Session } from './acp-session.ts'
 import { newUpdates, type Updates } from './acp-updates.ts'
-import { newAcpUsage } from './acp-usage.ts'
+import { newAcpUsage, type AcpUsage } from './acp-usage.ts'
 import { silentEnd, type Gone } from './cli.ts'
 import type { Driver, Job, Listener, Result, Running, Spawn } from './driver.ts'
 import { METHOD_NOT_FOUND, RpcError, startPeer, type Peer } from './json-rpc.ts'
@@ -32,13 +32,14 @@ interface State {
   prompted: boolean // until then it tells what a conversation had before
   told: boolean // something of what it says and does
   interrupted: boolean // the caller asked for it
+  words: string[] // to the agent, for the end of its turn
   asked?: string // the key of the call that ended the task
   refusal?: RpcError // it answered a call with an error
   ended?: Json // the answer to the prompt
 }
 
 const run = (agent: AcpAgent, job: Job, listener: Listener, spawn: Spawn): Running => {
-  const state: State = { lastUpdateAt: 0, prompted: false, told: false, interrupted: false }
+  const state: State = { lastUpdateAt: 0, prompted: false, told: false, interrupted: false, words: [] }
   const usage = newAcpUsage(agent, job)
   const commands = newCommands(agent)
   const updates = newUpdates(agent.name, (key, event) => {
@@ -57,6 +58,7 @@ const run = (agent: AcpAgent, job: Job, listener: Listener, spawn: Spawn): Runni
     updates,
     permissionMode: job.permissionMode,
     folder: job.folder,
+    onWord: (word: string) => void state.words.push(word),
     onQuestion(key: string) {
       state.asked = key
       stop()
@@ -79,9 +81,9 @@ const run = (agent: AcpAgent, job: Job, listener: Listener, spawn: Spawn): Runni
     text: (line) => report(listener, `output-${++texts}`, [printed(line)]),
   })
   return {
-    ended: converse(agent, job, listener, peer, state, { updates, commands }).then((result) => ({
+    ended: converse(agent, job, listener, peer, state, { updates, commands, usage }).then((result) => ({
       ...result,
-      ...usage.total(state.ended),
+      ...usage.total(),
     })),
     interrupt() {
       state.interrupted = true
@@ -97,7 +99,7 @@ const converse = async (
   listener: Listener,
   peer: Peer,
   state: State,
-  { updates, commands }: { updates: Updates; commands: Commands },
+  { updates, commands, usage }: { updates: Updates; commands: Commands; usage: AcpUsage },
 ): Promise<Result> => {
   try {
     await rest(agent, job, listener, peer, state)
@@ -108,8 +110,11 @@ const converse = async (
     ;[state.session, state.prompted] = [session, true]
     const mode = { mode: session.mode ?? job.permissionMode, by: session.mode === undefined ? 'runner' : 'agent' }
     report(listener, 'mode', [runtime('mode', mode)])
-    const text = await commands.asRead(promptOf(job))
-    if (!state.interrupted) state.ended = await peer.call('session/prompt', { sessionId: session.id, prompt: [{ type: 'text', text }] })
+    for (let text = await commands.asRead(promptOf(job)); text !== '' && !state.interrupted; text = nextIn(state)) {
+      state.ended = await peer.call('session/prompt', { sessionId: session.id, prompt: [{ type: 'text', text }] })
+      usage.onEnd(state.ended)
+      updates.flush()
+    }
   } catch (error) {
     if (!(error instanceof RpcError)) throw error // a fault of the driver's own: it is the task's error
     if (error.code !== undefined) state.refusal = error
@@ -118,6 +123,8 @@ const converse = async (
   const gone = await peer.gone
   return conclude(agent.name, job, state, updates.end(), gone)
 }
+
+const nextIn = ({ ended, words }: State): string => (ended?.stopReason === 'end_turn' ? words.splice(0).join('\n') : '')
 
 const rest = async (agent: AcpAgent, { conversation }: Job, listener: Listener, peer: Peer, state: State) => {
   if (!agent.loadsInLaterMinutes || conversation === undefined || !openedThisMinute(conversation)) return

@@ -7,7 +7,7 @@ import { resultOf, usageOf } from './claude-result.ts'
 import { startCli, silentEnd, type Cli, type Gone } from './cli.ts'
 import type { Driver, Job, Listener, Result, Running, Spawn, Usage } from './driver.ts'
 import type { TraceEvent } from '../../../transcripts/trace-event.ts'
-import { promptOf } from './prompt.ts'
+import { aboutPermission, promptOf } from './prompt.ts'
 import { keyOf, printed, report } from './trace.ts'
 
 export const claude: Driver = {
@@ -60,7 +60,7 @@ const run = (job: Job, listener: Listener, spawn: Spawn, mcpFile: string): Runni
     record,
     text: (line) => report(listener, `output-${++texts}`, [printed(line)]),
   })
-  cli.send({ type: 'user', message: { role: 'user', content: promptOf(job) }, parent_tool_use_id: null })
+  prompt(cli, promptOf(job))
   return {
     ended: cli.gone.then((gone) => conclude(job, state, gone)),
     interrupt() {
@@ -108,8 +108,11 @@ const answer = async ({ request_id, request }: Json, listener: Listener, cli: Cl
   // The tools of its own session: the hub decides.
   if (tool.startsWith('mcp__parley__')) return respond({ behavior: 'allow', updatedInput: objectOr(input) })
   const { allow, message } = await listener.ask({ tool, text: callLine(tool, objectOr(input)), input }).catch(notAsked)
+  if (allow && message) prompt(cli, aboutPermission(tool, message)) // an answer has a place for a word where it denies alone
   respond(allow ? { behavior: 'allow', updatedInput: objectOr(input) } : { behavior: 'deny', message: message ?? 'Denied.' })
 }
+
+const prompt = (cli: Cli, content: string) => cli.send({ type: 'user', message: { role: 'user', content }, parent_tool_use_id: null })
 
 const notAsked = () => ({ allow: false, message: 'Nobody could be asked.' })
 

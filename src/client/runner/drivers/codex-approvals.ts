@@ -2,18 +2,20 @@
 import { callLine } from '../../../core/events/tool-call.ts'
 import { isObject, listOr, objectOr, shortId, textOr, wordOf, type Json } from '../../../transcripts/json.ts'
 import type { Listener } from './driver.ts'
+import { aboutPermission } from './prompt.ts'
 import { METHOD_NOT_FOUND, RpcError } from './json-rpc.ts'
 
 const CHANGES_KEPT = 50
 
-/** `onQuestion`: the call that asks the user something, which ends the task. */
-export const newApprovals = (listener: Listener, onQuestion: (call: string) => void) => {
+/** `tell`: says a word to the agent while it works. An answer has no place for one. `onQuestion`: the call that asks the user something, which
+ *  ends the task. */
+export const newApprovals = (listener: Listener, tell: (word: string) => Promise<unknown>, onQuestion: (call: string) => void) => {
   const changes = new Map<string, unknown>() // edits that were announced: the request for permission names them alone
-  const isAllowed = (tool: string, input: Json) =>
-    listener.ask({ tool, text: callLine(tool, input), input }).then(
-      ({ allow }) => allow,
-      () => false,
-    )
+  const isAllowed = async (tool: string, input: Json): Promise<boolean> => {
+    const { allow, message } = await listener.ask({ tool, text: callLine(tool, input), input }).catch(() => NOT_ASKED)
+    if (message) await tell(aboutPermission(tool, message))
+    return allow
+  }
   const decision = async (tool: string, input: Json) => ({ decision: (await isAllowed(tool, input)) ? 'accept' : 'decline' })
   return {
     onNotification(method: string, params: Json) {
@@ -50,6 +52,8 @@ export const newApprovals = (listener: Listener, onQuestion: (call: string) => v
     },
   }
 }
+
+const NOT_ASKED = { allow: false, message: undefined }
 
 const given = (input: Json): Json => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined && value !== null))
 

@@ -33,10 +33,14 @@ const run = (job: Job, listener: Listener, spawn: Spawn): Running => {
   const state: State = { interrupted: false }
   let finish = () => {}
   const over = new Promise<void>((resolve) => (finish = resolve))
-  const approvals = newApprovals(listener, (call) => {
-    state.asked = call
-    void stop(peer, state)
-  })
+  const approvals = newApprovals(
+    listener,
+    (word) => steer(peer, state, word),
+    (call) => {
+      state.asked = call
+      void stop(peer, state)
+    },
+  )
   let texts = 0
   const peer = startPeer(spawn, ['codex', 'app-server'], job, {
     called: (method, params) => approvals.answer(method, params),
@@ -100,6 +104,11 @@ const stop = async (peer: Peer, { thread, turn }: State) => {
   if (thread === undefined || turn === undefined) return
   await peer.call('turn/interrupt', { threadId: thread.id, turnId: turn }).catch(() => {})
   await peer.call('thread/backgroundTerminals/clean', { threadId: thread.id }).catch(() => {})
+}
+
+const steer = async (peer: Peer, { thread, turn }: State, text: string) => {
+  if (thread === undefined || turn === undefined) return
+  await peer.call('turn/steer', { threadId: thread.id, expectedTurnId: turn, input: [{ type: 'text', text }] }).catch(() => {})
 }
 
 const onNotification = (state: State, method: string, params: Json) => {

@@ -29,7 +29,8 @@ export interface Job {
 export interface Listener {
   /** In the order in which the CLI printed it. `key` names the event within the task: the same when the CLI says it again. */
   event(key: string, event: TraceEvent): void
-  /** The CLI asks permission for a tool. Resolves once a person has answered, or nobody has in time. */
+  /** The CLI asks permission for a tool. Resolves once a person has answered, or nobody has in time. `message`: a word to the agent, with
+   *  either answer. */
   ask(question: { tool: string; text: string; input: unknown }): Promise<{ allow: boolean; message: string | undefined }>
 }
 
