@@ -1,4 +1,5 @@
 // Cuts answers to a number of characters, counted as JSON, and marks what was cut.
+import { cutAt } from './text/cut-at.ts'
 
 export const jsonLength = (value: unknown): number => JSON.stringify(value).length
 
@@ -8,14 +9,11 @@ export const cutText = (text: string, limit: number): string => {
   let fits = 0
   for (let tooLong = Math.min(text.length, Math.max(limit, 0)) + 1; tooLong - fits > 1;) {
     const middle = (fits + tooLong) >> 1
-    if (jsonLength(beginning(text, middle)) + 1 <= limit) fits = middle
+    if (jsonLength(cutAt(text, middle)) + 1 <= limit) fits = middle
     else tooLong = middle
   }
-  return `${beginning(text, fits)}…`
+  return `${cutAt(text, fits)}…`
 }
-
-// Never ends in the middle of a surrogate pair.
-const beginning = (text: string, units: number) => text.slice(0, /[\ud800-\udbff]/.test(text[units - 1] ?? '') ? units - 1 : units)
 
 /** As many of the first rows as take at most `limit` characters as a JSON list. */
 export const fitting = <Row>(rows: readonly Row[], limit: number): Row[] => {

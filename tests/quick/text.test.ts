@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Refusal } from '../../src/core/errors.ts'
 import { newKey, newSecret, OPERATOR_PREFIX } from '../../src/core/ids.ts'
 import { KEY_SCOPES, prefixOf } from '../../src/core/key-scopes.ts'
+import { cutAt } from '../../src/core/text/cut-at.ts'
 import { slugOf } from '../../src/core/text/slug.ts'
 import { checkTexts, holdsSecret, isBlank, keepSecret, nameIsPlain, nameKey, redacted } from '../../src/core/text/text.ts'
 import { HEX, TOKEN } from '../support/secrets.ts'
@@ -94,4 +95,8 @@ test('what an operator chose is a credential like ours once it is known, in a li
 test('a title makes a name of a file without its accents', () => {
   const ascii = (title: string) => slugOf(title, /[^a-z0-9]+/g)
   expect(['Über Élan', '  Ship it! ', '日本'].map(ascii)).toEqual(['uber-elan', 'ship-it', ''])
+})
+
+test('a text is cut before a character that does not fit', () => {
+  expect([0, 1, 2, 3, 4, 9].map((units) => cutAt('a😀b', units))).toEqual(['', 'a', 'a', 'a😀', 'a😀b', 'a😀b'])
 })

@@ -18,6 +18,7 @@ test.each([
   [null, { query: 'a\u0007b' }, 'tool: a\u0007b'],
   ['Bash', { command: 'echo\n  hi' }, 'Bash: echo hi'],
   ['Bash', { command: 'y'.repeat(500) }, `Bash: ${'y'.repeat(193)}…`],
+  ['Bash', { command: `${'y'.repeat(192)}😀😀😀😀😀` }, `Bash: ${'y'.repeat(192)}…`],
 ])('%s with %j in one line', (tool, given, line) => {
   expect(callLine(tool, given)).toBe(line)
 })

@@ -91,7 +91,7 @@ test('a failure is one by its code or its mark', () => {
 test('a text is cut between characters, and says that it is', () => {
   const [item] = items(row(1, 'assistant_response', { content: { text: `${'x'.repeat(3_999)}😀 and more` }, characters: 4_010 }))
   const event = 'event' in item! ? item.event : undefined
-  expect([event?.text.length, event?.text.isWellFormed(), event?.cut]).toEqual([4_000, true, true])
+  expect([event?.text.length, event?.text.isWellFormed(), event?.cut]).toEqual([3_999, true, true])
 })
 
 test('how long something took is told in its two largest units', () => {

@@ -1,6 +1,7 @@
 // What a CLI tells and asks while it works, as the hub is told and asked.
 import { randomUUID } from 'node:crypto'
 import { pause } from '../../core/runtime/pause.ts'
+import { cutAt } from '../../core/text/cut-at.ts'
 import { shortId } from '../../transcripts/json.ts'
 import type { TraceEvent } from '../../transcripts/trace-event.ts'
 import type { Listener } from './drivers/driver.ts'
@@ -29,7 +30,7 @@ export const listenerFor = ({ hub, of, outbox, redact, refused, signal }: Tellin
     if (REPORTED.includes(event.type)) outbox.add(redact(wireEvent(key, event)))
   },
   async ask({ tool, text, input }) {
-    const named = { tool_name: tool.slice(0, LONGEST_TOOL_NAME) || 'a tool', text: text.slice(0, LONGEST_TEXT) }
+    const named = { tool_name: cutAt(tool, LONGEST_TOOL_NAME) || 'a tool', text: cutAt(text, LONGEST_TEXT) }
     const question = redact({ request_id: randomUUID(), ...named, input: small(input ?? {}, LARGEST_QUESTION) })
     try {
       await outbox.drained() // what led to the question stands before it
@@ -54,6 +55,6 @@ const wireEvent = (key: string, { type, content, at, toolName, model }: TraceEve
   type,
   content,
   ...(typeof at === 'string' && at.length <= LONGEST_TIME && { at }),
-  ...(toolName !== undefined && { tool_name: toolName.slice(0, LONGEST_TOOL_NAME) }),
-  ...(model !== undefined && { model: model.slice(0, LONGEST_TOOL_NAME) }),
+  ...(toolName !== undefined && { tool_name: cutAt(toolName, LONGEST_TOOL_NAME) }),
+  ...(model !== undefined && { model: cutAt(model, LONGEST_TOOL_NAME) }),
 })

@@ -3,6 +3,7 @@ import { shortId } from '../../transcripts/json.ts'
 import type { Changes } from './changes.ts'
 import type { Result, Usage } from './drivers/driver.ts'
 import type { WorktreeState } from './git.ts'
+import { cutAt } from '../../core/text/cut-at.ts'
 
 /** Why a CLI was ended before its end. */
 export type Why = 'interrupted' | 'timed_out' | 'lost'
@@ -79,5 +80,4 @@ export const smallerResults = ({ answer, error, changed_files, usage, ...others 
   ]
 }
 
-const cut = (text: string, most: number): string =>
-  text.length <= most ? text : `${text.slice(0, most).toWellFormed()}\n[… cut by the runner]`
+const cut = (text: string, most: number): string => (text.length <= most ? text : `${cutAt(text, most)}\n[… cut by the runner]`)

@@ -3,6 +3,7 @@ import type { Queries } from '../../../db/database.ts'
 import { rowsBefore, type MessageRow } from '../../stores/control/messages.ts'
 import { sessionById } from '../../stores/sessions.ts'
 import { readable } from '../messages/readable.ts'
+import { cutAt } from '../../core/text/cut-at.ts'
 
 const DIGEST_CHARACTERS = 8_000
 const MESSAGE_CHARACTERS = 1_500
@@ -35,7 +36,7 @@ async function* rowsDownFrom(queries: Queries, sessionId: string, upTo: number):
 
 const lineOf = (row: MessageRow): string => {
   const { from, text, type } = readable(row)
-  const cut = text.length > MESSAGE_CHARACTERS ? `${text.slice(0, MESSAGE_CHARACTERS).toWellFormed()} […]` : text
+  const cut = text.length > MESSAGE_CHARACTERS ? `${cutAt(text, MESSAGE_CHARACTERS)} […]` : text
   return type === 'tool_call' ? `- ${text}` : `${from}: ${cut}`
 }
 

@@ -12,6 +12,7 @@ import { goneWorktree, worktreeOf, worktreesOf } from '../../stores/control/work
 import { sessionById, type Session } from '../../stores/sessions.ts'
 import { noSuchTask } from '../reach.ts'
 import type { PermissionMode } from '../../core/permission-modes.ts'
+import { cutAt } from '../../core/text/cut-at.ts'
 import { planOf, type AgentPlan } from '../sessions/agent-plan.ts'
 import { openWithAgent } from '../sessions/create-session.ts'
 import { queuePrompt } from '../tasks/queue-prompt.ts'
@@ -71,7 +72,7 @@ const start = async (context: Context, sessionId: string, { prompt, mode }: Rela
 }
 
 const named = (origin: Session, { mode, title }: RelativeWanted) => ({
-  title: title ?? `${origin.title.slice(0, 180).toWellFormed()} (${mode === 'fork' ? 'fork' : 'part'})`,
+  title: title ?? `${cutAt(origin.title, 180)} (${mode === 'fork' ? 'fork' : 'part'})`,
   description: origin.description,
 })
 

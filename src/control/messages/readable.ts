@@ -5,6 +5,7 @@ import type { EventRow } from '../../stores/events.ts'
 import { rowsAfter, type RowFilter } from '../../stores/control/messages.ts'
 import type { ReadableMessage } from './shape.ts'
 import { asText } from '../../core/text/as-text.ts'
+import { cutAt } from '../../core/text/cut-at.ts'
 
 /** What is shown of an event. */
 export const shownText = ({ type, content, tool_name }: Pick<EventRow, 'type' | 'content' | 'tool_name'>): string => {
@@ -71,6 +72,6 @@ const cutTo = (message: ReadableMessage, characters: number): ReadableMessage =>
   const asJson = sizeOf({ ...message, text }) - sizeOf({ ...message, text: '' })
   const share = (characters - around) / asJson // some characters take several as JSON
   let kept = Math.max(0, Math.floor(text.length * share))
-  while (kept > 0 && sizeOf({ ...message, text: text.slice(0, kept) + CUT }) > characters) kept = Math.floor(kept * 0.9)
-  return { ...message, text: text.slice(0, kept).toWellFormed() + CUT }
+  while (kept > 0 && sizeOf({ ...message, text: cutAt(text, kept) + CUT }) > characters) kept = Math.floor(kept * 0.9)
+  return { ...message, text: cutAt(text, kept) + CUT }
 }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { holdFor } from '../../operations/hold.ts'
 import { refuse } from '../../core/errors.ts'
 import { isObject } from '../../core/text/json.ts'
+import { cutAt } from '../../core/text/cut-at.ts'
 import { storable, storableText } from '../../transcripts/storable.ts'
 import { insertRequest, requestById, type PermissionRequest } from '../../stores/control/permission-requests.ts'
 import { taskById } from '../../stores/control/tasks.ts'
@@ -55,7 +56,7 @@ export const askPermission = op({
       id,
       sessionId: session.id,
       taskId: task.id,
-      ...storable({ toolName: tool_name.slice(0, 200), text: text.slice(0, TEXT_CHARACTERS), input: input ?? null }),
+      ...storable({ toolName: cutAt(tool_name, 200), text: cutAt(text, TEXT_CHARACTERS), input: input ?? null }),
       raise: null,
     }
     await insertRequest(context.queries, { ...row, input: cutInput(withShortValues(row.input), SHOWN_CHARACTERS) })
@@ -80,7 +81,7 @@ const answerOf = ({ decidedAt, allow, message }: PermissionRequest) =>
 
 const cutInput = (input: unknown, characters: number): unknown => {
   const text = JSON.stringify(input)
-  return text.length <= characters ? input : { cut: text.slice(0, characters).toWellFormed() }
+  return text.length <= characters ? input : { cut: cutAt(text, characters) }
 }
 
 // A long argument leaves the others to be seen.
@@ -96,5 +97,5 @@ const cutValue = (text: string): string => {
   if (text.length <= VALUE_CHARACTERS) return text
   const [mark = '', before = '0'] = CUT_BY_RUNNER.exec(text) ?? []
   const left = text.length - mark.length - VALUE_CHARACTERS + Number(before.replaceAll(',', ''))
-  return `${text.slice(0, VALUE_CHARACTERS).toWellFormed()}\n[… ${left} more characters, which are not shown]`
+  return `${cutAt(text, VALUE_CHARACTERS)}\n[… ${left} more characters, which are not shown]`
 }

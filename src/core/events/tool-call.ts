@@ -1,5 +1,6 @@
 // A tool call as a person reads it: its tool, and the argument that says most about it.
 import { asText } from '../text/as-text.ts'
+import { cutAt } from '../text/cut-at.ts'
 
 /** The arguments that say most about a call, by rank. */
 export const TELLING = [
@@ -24,8 +25,8 @@ const LONGEST = 200 // characters
 /** On one line: `Bash: npm test`. Never the JSON of the arguments. */
 export const callLine = (tool: string | null | undefined, given: unknown): string => {
   const main = mainArgument(given)
-  const line = `${tool ?? 'tool'}${main === '' ? '' : `: ${main.slice(0, 4 * LONGEST)}`}`.replace(/\s+/g, ' ').trim()
-  return line.length <= LONGEST ? line : `${line.slice(0, LONGEST - 1).toWellFormed()}…`
+  const line = `${tool ?? 'tool'}${main === '' ? '' : `: ${cutAt(main, 4 * LONGEST)}`}`.replace(/\s+/g, ' ').trim()
+  return line.length <= LONGEST ? line : `${cutAt(line, LONGEST - 1)}…`
 }
 
 /** The same whole, with the line breaks that the argument has. */

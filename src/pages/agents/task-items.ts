@@ -5,6 +5,7 @@ import { callLine } from '../../core/events/tool-call.ts'
 import type { WatchedTask } from '../../stores/control/watched.ts'
 import { usageWords } from './usage.ts'
 import { valueIn } from '../../core/lookup.ts'
+import { cutAt } from '../../core/text/cut-at.ts'
 
 export const taskItem = (task: WatchedTask, now: number): TaskItem => {
   const { sequence, session_id: session, turn, status, by_agent, error, interrupted_by } = task
@@ -72,9 +73,9 @@ const LONGEST_QUESTION = 4_000 // characters
 /** What a call asks the user: the questions with their choices, or the plan; else its arguments as they are. */
 const questionIn = (tool: string, input: unknown): string => {
   const given = Object(input) as { questions?: unknown; question?: unknown; plan?: unknown }
-  if (typeof given.plan === 'string') return `A plan to agree to:\n${given.plan}`.slice(0, LONGEST_QUESTION)
+  if (typeof given.plan === 'string') return cutAt(`A plan to agree to:\n${given.plan}`, LONGEST_QUESTION)
   const questions = (Array.isArray(given.questions) ? given.questions : [given]).flatMap(questionWords)
-  return (questions.join('\n\n') || `${tool}: ${JSON.stringify(input)}`).slice(0, LONGEST_QUESTION)
+  return cutAt(questions.join('\n\n') || `${tool}: ${JSON.stringify(input)}`, LONGEST_QUESTION)
 }
 
 const questionWords = (asked: unknown): string[] => {

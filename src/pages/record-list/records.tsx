@@ -6,6 +6,7 @@ import type { SessionRecords } from '../../../components/session/side-panel.tsx'
 import { prepareMarkdown } from '../../markdown/render.ts'
 import { refuse } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
+import { cutAt } from '../../core/text/cut-at.ts'
 import { mayRead } from '../../doors/http/guards.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { pageOf, readCursor } from '../../operations/list-cursor.ts'
@@ -85,7 +86,7 @@ const filtersOf = (c: Http): Filters => {
   const among = (name: string, values: readonly string[]) => values.find((value) => value === given(name)) ?? ''
   const id = (name: string) => (isUuid(given(name)) ? given(name).toLowerCase() : '')
   return {
-    q: given('q').trim().slice(0, 200).toWellFormed(),
+    q: cutAt(given('q').trim(), 200),
     type: among('type', ['decision', 'action']),
     status: among('status', RECORD_STATUSES),
     owner: id('owner'),

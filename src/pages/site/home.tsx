@@ -40,6 +40,7 @@ import {
   totals,
 } from '../../stores/home-queries.ts'
 import { asText } from '../../core/text/as-text.ts'
+import { cutAt } from '../../core/text/cut-at.ts'
 
 const SHOWN = 100
 const HITS_SHOWN = 5
@@ -49,7 +50,7 @@ const DAY_MS = 86_400_000
 /** GET /: the sessions, filtered by ?q= and ?status=, and messages that match ?q=. With ?part=live only the parts that refresh. */
 export const homePage = async (c: Http, site: Site): Promise<Response> => {
   const { services } = site
-  const query = (c.req.query('q') ?? '').trim().replaceAll('\0', '').toWellFormed().slice(0, 200).toWellFormed()
+  const query = cutAt((c.req.query('q') ?? '').trim().replaceAll('\0', '').toWellFormed(), 200)
   const filter = FILTERS.find((name) => name === c.req.query('status')) ?? 'all'
   const [needs, live] = await Promise.all([
     needsOfSessions(services.database, services.wakes.perHour(), SHOWN + 1),

@@ -8,6 +8,7 @@ import { SHOWN, type TraceRow } from '../../stores/trace.ts'
 import { prepareMarkdown } from '../../markdown/render.ts'
 import type { TeamLookup } from '../session/team-lookup.ts'
 import { asText } from '../../core/text/as-text.ts'
+import { cutAt } from '../../core/text/cut-at.ts'
 
 interface TraceContext {
   teams: TeamLookup
@@ -86,13 +87,13 @@ const contentOf = ({ type, content, characters }: TraceRow, most: number): Event
   let left = most
   let cut = characters > Math.max(most, 2 * SHOWN) // the query cuts longer events
   const begun = (whole: string) => {
-    const part = whole.length <= left ? whole : whole.slice(0, left).toWellFormed()
+    const part = whole.length <= left ? whole : cutAt(whole, left)
     if (part.length < whole.length) cut = true
     left -= part.length
     return part
   }
   const shownText = typeof text === 'string' ? begun(text) : ''
-  const fields = named.map(({ name, value, json }) => ({ name: name.slice(0, 80), value: begun(value), json }))
+  const fields = named.map(({ name, value, json }) => ({ name: cutAt(name, 80), value: begun(value), json }))
   return { text: shownText, fields: fields.filter(({ value }) => value !== ''), cut }
 }
 

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { fitting } from '../../core/budget.ts'
 import { headingsOf, withHeadingsDeeper } from '../../markdown/headings.ts'
 import { nameKey } from '../../core/text/text.ts'
+import { cutAt } from '../../core/text/cut-at.ts'
 import type { outlineRow } from '../schemas.ts'
 
 export interface Section {
@@ -25,7 +26,7 @@ export const sectionsOf = (doc: string): Section[] => {
   const top = headings[0]?.line ?? lines.length
   const sections: Section[] = headings.slice(0, MOST_SECTIONS).map(({ line, next, level, text }, i) => {
     const body = headings[i + 1]?.line ?? lines.length
-    return { section: text.slice(0, NAME_CHARACTERS).toWellFormed() || '(untitled)', level, from: line, next, body, to: body }
+    return { section: cutAt(text, NAME_CHARACTERS) || '(untitled)', level, from: line, next, body, to: body }
   })
   const end = headings[MOST_SECTIONS]?.line ?? lines.length
   const ends = Array.from({ length: 7 }, () => end) // by level: the line of the next heading of that level or above
