@@ -1,4 +1,5 @@
 // Codex, over its app-server's JSON-RPC: `codex exec` can neither ask nor be asked.
+import { pause } from '../../../core/runtime/pause.ts'
 import { isObject, objectOr, textOr, wordOf, type Json } from '../../../transcripts/json.ts'
 import { followTurn, lengthOf, type Followed } from './codex-rollout.ts'
 import { openThread, type Thread } from './codex-thread.ts'
@@ -106,9 +107,12 @@ const stop = async (peer: Peer, { thread, turn }: State) => {
   await peer.call('thread/backgroundTerminals/clean', { threadId: thread.id }).catch(() => {})
 }
 
+const STEERED_WITHIN_MS = 2_000 // what waits for this is an answer that the agent waits for
+
 const steer = async (peer: Peer, { thread, turn }: State, text: string) => {
   if (thread === undefined || turn === undefined) return
-  await peer.call('turn/steer', { threadId: thread.id, expectedTurnId: turn, input: [{ type: 'text', text }] }).catch(() => {})
+  const said = peer.call('turn/steer', { threadId: thread.id, expectedTurnId: turn, input: [{ type: 'text', text }] }).catch(() => {})
+  await Promise.race([said, pause(STEERED_WITHIN_MS)])
 }
 
 const onNotification = (state: State, method: string, params: Json) => {
