@@ -15,8 +15,12 @@ export const createVacuum = (database: Database, appended: () => number, warn: W
   const isDue = () => appended() - (vacuumedAt ?? 0) >= AFTER_EVENTS || (vacuumedAt === undefined && now() - startedAt >= AFTER_START_MS)
   return async function vacuum() {
     if (database.engine !== 'pglite' || !isDue()) return
+    const before = vacuumedAt
     vacuumedAt = appended()
-    await vacuumAll(database, warn)
+    await vacuumAll(database, warn).catch((error) => {
+      vacuumedAt = before // it is due still
+      throw error
+    })
   }
 }
 

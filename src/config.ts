@@ -8,11 +8,11 @@ export const LOOP_MODES = ['off', 'warn', 'slow'] as const
 export const MOST_WAKES = 100_000
 
 const flag = z.enum(['true', 'false', '1', '0'], 'must be true or false').transform((text) => text === 'true' || text === '1')
-// In decimal digits: of blanks, Number makes a 0. Whatever is wrong with a number, it is told what it may be.
+// In decimal digits (1e3 too): of blanks, Number makes a 0. Whatever is wrong with a number, it is told what it may be.
 const number = (says: string, is: z.ZodNumber) =>
   z
     .string()
-    .regex(/^\s*\d*\.?\d+\s*$/, says)
+    .regex(/^\s*\+?(?:\d+\.?\d*|\.\d+)(?:e\d+)?\s*$/i, says)
     .transform(Number)
     .pipe(is)
 const ABOVE_0 = 'must be a number of seconds, above 0 and at most 86400'

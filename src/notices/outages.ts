@@ -2,7 +2,7 @@ import type { Failing } from '../core/runtime/failures-in-a-row.ts'
 import type { Log } from '../core/runtime/log.ts'
 import type { Outcome } from './outcomes.ts'
 
-const KNOWN_FOR_MS = 24 * 60 * 60_000 // another instance may have told people there since, or nobody is there any more
+const FORGOTTEN_AFTER_MS = 24 * 60 * 60_000 // another instance may have told people there since, or nobody is there any more
 
 export type Outages = ReturnType<typeof createOutages>
 
@@ -10,9 +10,11 @@ export type Outages = ReturnType<typeof createOutages>
  *  NOTIFY_URL or the host of a push service: their URLs open what they lead to, and are never logged. */
 export const createOutages = (log: Log) => {
   const outages = new Map<string, { since: number; last: number }>()
+  const isFresh = (place: string) => Date.now() - (outages.get(place)?.last ?? 0) < FORGOTTEN_AFTER_MS
   return {
     note(place: string, { came, why }: Pick<Outcome, 'came' | 'why'>) {
       if (came === 'gone') return // that browser's doing
+      if (!isFresh(place)) outages.delete(place)
       const known = outages.get(place)
       if (came === 'ok') {
         if (outages.delete(place)) log('info', `people are told through ${place} again`)
@@ -22,9 +24,7 @@ export const createOutages = (log: Log) => {
       outages.set(place, { since: known?.since ?? Date.now(), last: Date.now() })
     },
     failing: (): Failing[] =>
-      [...outages]
-        .filter(([, { last }]) => Date.now() - last < KNOWN_FOR_MS)
-        .map(([name, { since }]) => ({ name, since: new Date(since) })),
+      [...outages].filter(([place]) => isFresh(place)).map(([name, { since }]) => ({ name, since: new Date(since) })),
   }
 }
 

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Queries } from '../../db/database.ts'
 import { retryUndone } from '../../db/retry-undone.ts'
 import { vacuumAll } from '../../db/vacuum.ts'
+import { reasonOf } from '../../db/open.ts'
 import { describeError } from '../core/runtime/log.ts'
 import { pause } from '../core/runtime/pause.ts'
 import { appendEvents } from '../log/append.ts'
@@ -62,7 +63,7 @@ export const purge = async (
   { ids, days, kinds, yes }: PurgeOrder,
   goesOn: GoesOn = () => true,
 ): Promise<PurgeAnswer> => {
-  const { database, log, stopping } = services
+  const { database, log } = services
   const named = ids.length > 0 ? await purgeableById(database, ids) : []
   const old = days === undefined ? [] : await database.unhurried((tx) => purgeableByAge(tx, days, kinds), MAY_TAKE_MS)
   const found = [...new Map([...named, ...old].map((session) => [session.id, session])).values()]
@@ -80,19 +81,30 @@ export const purge = async (
   for (const id of stopped)
     await noteStop(services, id).catch(warnOf(`the log of session ${id} does not say that a purge stopped its agent`))
   const cut = left > 0
-  if (purged > 0 && !failure && !stopping.aborted)
+  if (purged > 0 && failure === undefined && goesOn())
     await vacuumAll(database, (message) => log('warn', message)).catch(warnOf('the vacuum after a purge failed'))
   const agents = stopped.length > 0 && { stopped }
-  log(failure ? 'error' : 'info', cut ? 'a purge was cut short' : 'a purge is done', { sessions: purged, ...agents, ...failure })
-  const ended = { ...agents, ...(cut && { cut_short: true as const }), ...(failure && { failed: String(failure.reason) }) }
+  log(failure === undefined ? 'info' : 'error', cut ? 'a purge was cut short' : 'a purge is done', {
+    sessions: purged,
+    ...agents,
+    ...(failure !== undefined && describeError(failure)),
+  })
+  const ended = {
+    ...agents,
+    ...(cut && { cut_short: true as const }),
+    ...(failure !== undefined && { failed: reasonOf(rootCauseOf(failure)) }),
+  }
   return { sessions: found, unknown, purged, ...ended }
 }
+
+// What drizzle throws has the statement, and why it failed as its cause.
+const rootCauseOf = (error: unknown): unknown => (error instanceof Error && error.cause !== undefined ? rootCauseOf(error.cause) : error)
 
 // Deletes one after the other, until one fails.
 const purgeEach = async (services: Services, going: string[], daysOf: (id: string) => number | undefined, goesOn: GoesOn) => {
   let purged = 0
   let left = going.length
-  let failure: Record<string, unknown> | undefined
+  let failure: unknown
   const stopped = new Set<string>()
   try {
     for (const id of going) {
@@ -105,7 +117,7 @@ const purgeEach = async (services: Services, going: string[], daysOf: (id: strin
       left--
     }
   } catch (error) {
-    failure = describeError(error)
+    failure = error
   }
   return { purged, left, stopped: [...stopped], failure }
 }

@@ -49,7 +49,7 @@ describe('the configuration', () => {
     ['PORT', '1.5'],
     ['PORT', ' '],
     ['PORT', '0x10'],
-    ['PORT', '1e3'],
+    ['PORT', '1_000'],
     ['RATE_LIMIT', ' '],
     ['METADATA_MIN_INTERVAL', ' '],
     ['METADATA_MIN_INTERVAL', '.'],
@@ -145,9 +145,16 @@ describe('the configuration', () => {
 
   test('flags, lists and numbers are read as what they are', () => {
     expect(
-      readConfig({ PORT: ' 80 ', TRUST_PROXY: '1', ALLOWED_HOSTS: ' A.example, b.example:81 ,', METADATA_MIN_INTERVAL: '.5' }),
+      readConfig({
+        PORT: ' 80 ',
+        TRUST_PROXY: '1',
+        ALLOWED_HOSTS: ' A.example, b.example:81 ,',
+        METADATA_MIN_INTERVAL: '.5',
+        RATE_LIMIT: '1e3',
+      }),
     ).toMatchObject({
       PORT: 80,
+      RATE_LIMIT: 1_000,
       TRUST_PROXY: true,
       ALLOWED_HOSTS: ['a.example', 'b.example:81'],
       METADATA_MIN_INTERVAL: 0.5,

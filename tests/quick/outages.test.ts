@@ -24,4 +24,6 @@ test('a place fails since its first failure, until it works or nothing was tried
   expect(failing()).toEqual([{ name: 'push.example', since: at(1) }])
   setSystemTime(at(25))
   expect(failing()).toEqual([])
+  failsAt(26, 'push.example')
+  expect(failing()).toEqual([{ name: 'push.example', since: at(26) }])
 })

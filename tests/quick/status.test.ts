@@ -8,6 +8,7 @@ import { Metrics } from '../../src/core/runtime/metrics.ts'
 import type { Notifier } from '../../src/log/notifier.ts'
 import { RULES } from '../../src/process/status/alerts.ts'
 import { LIMITS, limitOf, type LimitName } from '../../src/process/status/alarm-levels.ts'
+import { wireOf } from '../../src/process/status/instances.ts'
 import { createStatus } from '../../src/process/status/status.ts'
 import type { Sample } from '../support/metrics.ts'
 import { fires, metricsIn } from '../support/promql.ts'
@@ -147,6 +148,18 @@ test('of another version’s report it shows what it knows, and one that is no r
   expect(status.instances[1]!.checks).toEqual([{ name: 'memory', title: 'Memory', level: 'green', value: '1 MiB' }])
   expect(status.shared.find(({ name }) => name === 'instances')).toMatchObject({ level: 'amber', value: '6' })
   expect(readOut(status).first).toContain('needs a look')
+})
+
+test('a report has what instances before it do not know beside the figures, where they do not meet it', async () => {
+  const figures = { memory: { value: 1, text: '1 MiB' }, telling: { value: 1, text: 'NOTIFY_URL fails' }, jobs: { value: 0, text: 'none' } }
+  const text = wireOf({ id: 'two', version: '0.2.0', started_at: new Date().toISOString(), figures })
+  expect(Object.keys(JSON.parse(text).figures)).toEqual(['memory'])
+  const { checks } = (await lookAt({}, { two: text })).instances[1]!
+  expect(checks.map(({ name, level }) => [name, level])).toEqual([
+    ['memory', 'green'],
+    ['telling', 'amber'],
+    ['jobs', 'green'],
+  ])
 })
 
 test('each level of the table has its cause here', () => {

@@ -19,7 +19,7 @@ test('a command learns what may have been done where the database was away, and 
     }
     const orders = [
       ['operator-key', {}, /Whether there is a new key is unknown: run the command again/],
-      ['key', { do: 'make', scope: 'read', name: 'CI' }, /Whether this was done is unknown: `bun run key list`/],
+      ['key', { do: 'make', scope: 'read', name: 'CI' }, /Whether this was done is unknown. `bun run key list`/],
       ['purge', purgeArguments([crypto.randomUUID()]), /Run the command again\.$/],
       ['reindex', {}, /Run the command again\.$/],
       ['import', { path: dataFile('claude-code.jsonl') }, /nothing is imported twice/],

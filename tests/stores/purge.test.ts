@@ -162,7 +162,8 @@ onEveryEngine((parley, engine) => {
     let left = 3
     const ending: typeof database = {
       ...database,
-      unhurried: (...args) => (left-- > 0 ? database.unhurried(...args) : Promise.reject(new Error('ended'))),
+      unhurried: (...args) =>
+        left-- > 0 ? database.unhurried(...args) : Promise.reject(new Error('Failed query: …', { cause: new Error('ended') })),
     }
     const ended = await purge({ ...services, database: ending }, purgeArguments([id, '--yes']))
     expect(ended).toMatchObject({ purged: 0, cut_short: true, failed: 'ended' })

@@ -37,6 +37,21 @@ test('the embedded database is vacuumed and analysed once some minutes after the
   await database.close()
 })
 
+test('a vacuum that failed is due still', async () => {
+  const database = await embeddedDatabase()
+  let tried = 0
+  const query: typeof database.query = (text, params) =>
+    text.startsWith('vacuum') && tried++ === 0 ? Promise.reject(new Error('for a reason')) : database.query(text, params)
+  const tidy = createVacuum({ ...database, query }, () => 20_000, ignore)
+  await expect(tidy()).rejects.toThrow('for a reason')
+  await tidy()
+  const tables = tried
+  expect(tables).toBeGreaterThan(1)
+  await tidy()
+  expect(tried).toBe(tables)
+  await database.close()
+})
+
 test('each table is vacuumed, whatever is added, and the journal bounded before each', async () => {
   const database = await embeddedDatabase()
   await database.query('create table a_new_one (id int)')

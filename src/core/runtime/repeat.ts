@@ -2,6 +2,8 @@ import type { Job } from './job.ts'
 import { createFailuresInARow, type Failing } from './failures-in-a-row.ts'
 import type { Log } from './log.ts'
 
+const RETRY_MS = 60_000 // at most, after a failure
+
 /** Runs a job again and again, the first time after `job.everyMs`. Of failures in a row only the first is logged; then, that
  *  the job works again. `stop` resolves when the run that is under way has ended. */
 export const repeat = (job: Job, log: Log) => {
@@ -20,7 +22,8 @@ export const repeat = (job: Job, log: Log) => {
   }
   let timer: ReturnType<typeof setTimeout>
   const next = () => {
-    timer = setTimeout(() => void (running = run()), job.everyMs)
+    const waitMs = inARow.since ? Math.min(job.everyMs, RETRY_MS) : job.everyMs
+    timer = setTimeout(() => void (running = run()), waitMs)
   }
   next()
   return {

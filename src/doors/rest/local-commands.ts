@@ -94,7 +94,7 @@ const STOPPED = 'It stopped meanwhile. Its next start indexes the rest by itself
 // What to do about a command when the database was away, by which it may have been carried out or not.
 const THEN = {
   'operator-key': 'Whether there is a new key is unknown: run the command again, and use the key that it then shows.',
-  key: 'Whether this was done is unknown: `bun run key list` tells it, and `bun run key revoke` ends a key that nobody was shown.',
+  key: 'Whether this was done is unknown. `bun run key list` tells of keys, and `bun run key revoke` ends one that nobody was shown; a sign-in link is replaced by the next one for that person.',
   purge: 'Run the command again.',
   backup: 'Run the command again.',
   reindex: 'Run the command again.',

@@ -100,7 +100,7 @@ export const LIMITS: readonly Limit[] = [
     title: 'Telling people',
     amber: 1,
     worse: 'more',
-    todo: 'People are not told there. The log says what was answered; test NOTIFY_URL and browsers at /settings#notifications: once that works, this is green again.',
+    todo: 'People are not told there. The log says what was answered; test NOTIFY_URL and browsers at /settings#notifications. An instance says what it met itself, until it has told somebody there, or for a day.',
     alert: { name: 'ParleyTellingFails', expr: 'parley_notice_places_failing', minutes: 1 },
   },
   {

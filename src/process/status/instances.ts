@@ -58,15 +58,18 @@ export class Instances {
 }
 
 // An instance of another version may report figures that this one does not know.
-const wireReport = z.object({
-  version: z.string(),
-  started_at: z.iso.datetime(),
-  figures: z.record(z.string(), z.object({ value: z.number().nullable(), text: z.string() })),
-})
+const figures = z.record(z.string(), z.object({ value: z.number().nullable(), text: z.string() }))
+const wireReport = z.object({ version: z.string(), started_at: z.iso.datetime(), figures, more: figures.optional() })
+
+/** A report as it is sent. An instance that was started before `telling` and `jobs` were figures has no status where it meets one that it does
+ *  not know: these are beside the others. */
+export const wireOf = ({ figures: { telling, jobs, ...rest }, ...report }: Report): string =>
+  JSON.stringify({ ...report, figures: rest, more: { telling, jobs } })
 
 const reportIn = (text: string): Omit<Report, 'id'> | undefined => {
   try {
-    return wireReport.safeParse(JSON.parse(text)).data
+    const { more, ...report } = wireReport.parse(JSON.parse(text))
+    return { ...report, figures: { ...report.figures, ...more } }
   } catch {
     return undefined
   }

@@ -7,7 +7,7 @@ import type { Metrics } from '../../core/runtime/metrics.ts'
 import type { Notifier } from '../../log/notifier.ts'
 import { databaseBytes, runnerCounts } from '../../stores/status.ts'
 import { inBytes, inTime, ofProcess, ownFigures, type Figure, type Figures, type Measured } from './figures.ts'
-import { Instances, type Report } from './instances.ts'
+import { Instances, wireOf, type Report } from './instances.ts'
 import { levelOf, LIMITS, type Level, type LimitName } from './alarm-levels.ts'
 import { Recent } from './recent.ts'
 
@@ -68,7 +68,7 @@ export const createStatus = ({ database, notifier, instance = 'embedded', metric
     jobs: (): Job[] => [recent.job()],
     receiveReport: (from: string, text: string) => instances.receiveReport(from, text),
     /** Reports how this instance is, to another one that asked. */
-    answer: async () => void (await notifier?.report(JSON.stringify(await own()))),
+    answer: async () => void (await notifier?.report(wireOf(await own()))),
     stop: () => lag.stop(),
 
     async read(): Promise<Status> {
