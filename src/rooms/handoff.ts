@@ -5,7 +5,7 @@ import type { ServerLink } from '../core/server-link.ts'
 import { oneLine, quote } from '../core/text/escape-invisible.ts'
 import type { Services } from '../process/services.ts'
 import { readDocument } from '../stores/documents.ts'
-import { eventsById, newestMessages, type Event } from '../stores/events.ts'
+import { eventsById, lastResponses, newestMessages, type Event } from '../stores/events.ts'
 import { roster, type Participant } from '../stores/members.ts'
 import type { Board } from '../stores/records/board.ts'
 import type { Session } from '../stores/sessions.ts'
@@ -28,7 +28,6 @@ const WORK = 5_000
 const MESSAGE = 700
 const NAMES = 200
 const LAST_MESSAGES = 12
-const RESPONSES_READ = 200 // and prompts, of a transcript: to find its answers
 const DECISIONS_READ = 100 // the newest; the document has those before
 const UNANSWERED = 6
 const TEAMS = 20
@@ -166,10 +165,11 @@ const unanswered = async (queries: Queries, sessionId: string, teams: Participan
 
 // What a transcript's agent came to is the last of its responses before the next prompt. In a room an answer is a message.
 const lastMessages = async (queries: Queries, { id, source }: Session): Promise<Event[]> => {
-  if (source === 'room') return newestMessages(queries, id, false, LAST_MESSAGES)
-  const said = await newestMessages(queries, id, true, RESPONSES_READ)
-  const isLast = (i: number) => said[i + 1] === undefined || said[i + 1]!.type === 'user_input'
-  return said.filter(({ type }, i) => type !== 'assistant_response' || isLast(i)).slice(-LAST_MESSAGES)
+  const said = await newestMessages(queries, id, LAST_MESSAGES)
+  if (source === 'room') return said
+  const prompts = said.flatMap(({ type, sequence }) => (type === 'user_input' ? [sequence] : []))
+  const answers = await lastResponses(queries, id, prompts)
+  return [...said, ...answers].toSorted((a, b) => a.sequence - b.sequence).slice(-LAST_MESSAGES)
 }
 
 const messages = (events: Event[], teams: Participant[]): string => {

@@ -80,10 +80,19 @@ export const eventsBefore = async (
   return { events: events.reverse(), hasMore }
 }
 
-/** The newest messages, ascending, within the limits of eventsAfter; with `responses` also those of an agent in the trace. */
-export const newestMessages = async (queries: Queries, sessionId: string, responses: boolean, limit: number): Promise<Event[]> => {
-  const said = responses ? `(${MESSAGE} or type = 'assistant_response')` : MESSAGE
-  return (await page(queries, `session_id = $1 and ${said}`, 'desc', [sessionId], limit)).events.reverse()
+/** The newest messages, ascending, within the limits of eventsAfter. */
+export const newestMessages = async (queries: Queries, sessionId: string, limit: number): Promise<Event[]> =>
+  (await page(queries, `session_id = $1 and ${MESSAGE}`, 'desc', [sessionId], limit)).events.reverse()
+
+/** The last response of an agent before each of these prompts and after the one before it, and the last after all of them; ascending, within
+ *  the limits of eventsAfter. However many responses a turn has, one of them is read. */
+export const lastResponses = async (queries: Queries, sessionId: string, prompts: number[]): Promise<Event[]> => {
+  const last = `select response.sequence from unnest($2::int8[], $3::int8[]) as turn(after, before)
+    cross join lateral (select e.sequence from events e where e.session_id = $1 and e.type = 'assistant_response'
+      and e.sequence > turn.after and e.sequence < turn.before order by e.sequence desc limit 1) response`
+  const turns = [plainArray([0, ...prompts]), plainArray([...prompts, Number.MAX_SAFE_INTEGER])]
+  const where = `session_id = $1 and sequence = any(array(${last}))`
+  return (await page(queries, where, 'desc', [sessionId, ...turns], prompts.length + 1)).events.reverse()
 }
 
 export const eventById = async ({ query }: Queries, sessionId: string, id: string): Promise<Event | undefined> => {

@@ -131,12 +131,15 @@ onOneEngine((parley) => {
       claudeLine(3 * i + 1, 'assistant', `I look at ${i}.`, { session }),
       claudeLine(3 * i + 2, 'assistant', `Answer ${i}.`, { session, end: true }),
     ])
+    const long = crypto.randomUUID()
+    const alone = Array.from({ length: 250 }, (_, i) => claudeLine(i + 1, 'assistant', `Look ${i}.`, { session: long }))
     for (const [body, said] of [
       [
         readFileSync(dataFile('codex.jsonl')),
         ['Why does E_TOKEN_42 appear in src/lexer/scan.rs?', 'Because the table has no entry for it.', 'Add one.'],
       ],
       [prompts.flat().join('\n'), prompts.flatMap((_, i) => [`Step ${i}`, `Answer ${i}.`]).slice(-12)],
+      [[claudeLine(0, 'user', 'Go on alone.', { session: long }), ...alone].join('\n'), ['Go on alone.', 'Look 249.']],
     ] as const) {
       const imported = (await (await parley().send('/api/traces', { body })).json()) as { session_id: string }
       const parts = partsOf((await handoff(imported.session_id)).text)
