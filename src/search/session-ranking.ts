@@ -150,7 +150,8 @@ const firstIsWord = (around: string, terms: string[]): boolean => {
 }
 
 // Postgres compares neither words nor forms of letters: a document may have the term within another word first, or with letters outside ASCII
-// in another form. To read such a document takes no longer than Postgres takes to put it in lower case.
+// in another form. To read such a document takes about as long as Postgres takes to put it in lower case, also where it is full of the terms
+// within other words: word-places.ts looks at some of these alone.
 const aroundWord = async ({ query }: Queries, id: string, terms: string[]): Promise<string | null> => {
   const [doc] = await query<{ content: string }>('select content from session_docs where session_id = $1', [id])
   const place = firstFound(doc?.content ?? '', terms)?.place

@@ -3,6 +3,7 @@ import { excerpt, searchableText, shortened, textOf } from '../../src/core/event
 import { indexed, termsOf } from '../../src/search/tokenizer.ts'
 import { likelyEvents, weightOf } from '../../src/search/candidates.ts'
 import { isOneTypo } from '../../src/search/typos.ts'
+import { cpuMs } from '../support/cpu.ts'
 
 const terms = (text: string) => [...termsOf(text).keys()]
 
@@ -180,6 +181,11 @@ describe('short texts', () => {
     expect(excerpt(text, ['impor']).text).toStartWith('An important')
     const within = `${'Something else. '.repeat(60)}It is important.`
     expect(excerpt(within, ['nowhere', 'port']).text).toContain('important')
+  })
+
+  test('an excerpt of a text full of the terms within other words takes no longer for many terms', () => {
+    const [text, many] = ['x'.repeat(64 * 1024), Array.from({ length: 24 }, (_, i) => 'x'.repeat(i + 1))]
+    expect(cpuMs(() => Array.from({ length: 200 }, () => excerpt(text, many)))).toBeLessThan(1_000) // some 100; were all places of one term looked at for each, 2,000
   })
 
   test('an excerpt shows the word however many letters before it have another length in lower case', () => {

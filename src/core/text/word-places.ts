@@ -2,11 +2,11 @@
 // (userName, TS2345); within another word a term is not what was found.
 import { inNfkc, placeInText } from './nfkc.ts'
 
-const MOST_PLACES = 10_000 // of a term within other words, of which a text may be full
+const MOST_PLACES = 10_000 // within other words, of which a text may be full: of all terms, each has its share
 
 /** The places, from and to, where one of the terms stands as a word. */
 export const wordPlaces = (text: string, terms: string[]): [number, number][] => {
-  const compared = comparedForm(text)
+  const compared = comparedForm(text, terms)
   return terms.flatMap((term) => {
     const places: [number, number][] = []
     for (let at = wordAt(compared, term); at >= 0; at = wordAt(compared, term, at + 1))
@@ -17,7 +17,7 @@ export const wordPlaces = (text: string, terms: string[]): [number, number][] =>
 
 /** Those of the terms that stand in the text as words. */
 export const wordsAmong = (text: string, terms: string[]): string[] => {
-  const compared = comparedForm(text)
+  const compared = comparedForm(text, terms)
   return terms.filter((term) => wordAt(compared, term) >= 0)
 }
 
@@ -31,7 +31,7 @@ export interface Found {
 /** The first of the terms that the text has as a word, or at least within another. They come rarest first, since the rarest is what was most
  *  likely looked for. */
 export const firstFound = (text: string, terms: string[]): Found | undefined => {
-  const compared = comparedForm(text)
+  const compared = comparedForm(text, terms)
   for (const word of [true, false])
     for (const term of terms) {
       const at = word ? wordAt(compared, term) : compared.lower.indexOf(term)
@@ -44,17 +44,20 @@ interface Compared {
   cased: string
   lower: string
   inText: (place: number) => number
+  /** At how many places a term is looked at until it stands as a word. */
+  most: number
 }
 
-const comparedForm = (text: string): Compared => {
+const comparedForm = (text: string, terms: string[]): Compared => {
   const cased = inNfkc(text)
   const same = cased === text
-  return { cased, lower: cased.toLowerCase(), inText: (place) => (same ? place : placeInText(text, place)) }
+  const inText = (place: number) => (same ? place : placeInText(text, place))
+  return { cased, lower: cased.toLowerCase(), inText, most: MOST_PLACES / terms.length }
 }
 
-const wordAt = ({ cased, lower }: Compared, term: string, from = 0): number => {
+const wordAt = ({ cased, lower, most }: Compared, term: string, from = 0): number => {
   let at = lower.indexOf(term, from)
-  for (let left = MOST_PLACES; at >= 0 && left > 0; left--) {
+  for (let left = most; at >= 0 && left > 0; left--) {
     if (isEdge(cased, at) && isEdge(cased, at + term.length)) return at
     at = lower.indexOf(term, at + 1)
   }
