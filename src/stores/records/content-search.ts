@@ -79,7 +79,7 @@ const best = ({ types, sessionId, limit }: Search, [first, second]: [Tier, Tier?
   const more = second && found({ ...second, condition: sql`(select count(*) from first) < ${limit}::int and ${second.condition}` })
   return sql`with first as materialized (${found(first)})
     select id, type, title, description, session_id, at, withdrawn, ${score} as score
-    from (select * from first${more ? sql` union all ${more}` : sql``}) found order by score desc, at desc, id desc limit ${limit * 2}`
+    from (select * from first${more ? sql` union all ${more}` : sql``}) found order by score desc, withdrawn, at desc, id desc limit ${limit * 2}`
 }
 
 const hasTrigrams = (query: string) => sql`show_trgm(${query}) <> '{}'`

@@ -326,6 +326,8 @@ throughBothDoors((call, parley) => {
       const results = (await done(read('search_content', { query: title }))).results.slice(0, 3)
       expect(results.map(({ excerpt }: any) => excerpt.startsWith('withdrawn: '))).toEqual([false, true, true])
       expect(results[0]).toMatchObject({ id: holds.decision_id, excerpt: DECISION.description })
+      const [first] = (await done(read('search_content', { query: title, limit: 1 }))).results
+      expect(first.id).toBe(holds.decision_id) // however many newer ones were withdrawn
       expect(
         results
           .slice(1)
