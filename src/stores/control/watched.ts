@@ -51,8 +51,8 @@ left join worktrees w on w.id = s.worktree_id and w.gone_at is null
 left join runners r on r.id = coalesce(w.runner_id, a.ordered_from)
 left join agents root on root.session_id = a.root_session_id
 cross join lateral (
-  select coalesce(sum((t.usage->>'input_tokens')::float8 + (t.usage->>'output_tokens')::float8), 0) as tokens, sum((t.usage->>'cost_usd')::float8) as cost_usd,
-    coalesce(bool_or(t.usage->>'cost_usd' is null), false) as costs_missing
+  select coalesce(sum(coalesce((t.usage->>'input_tokens')::float8, 0) + coalesce((t.usage->>'output_tokens')::float8, 0)), 0) as tokens,
+    sum((t.usage->>'cost_usd')::float8) as cost_usd, coalesce(bool_or(t.usage->>'cost_usd' is null), false) as costs_missing
   from agents member join tasks t on t.session_id = member.session_id where member.root_session_id = a.root_session_id and t.usage is not null
 ) used
 where a.session_id = any($1::uuid[])`

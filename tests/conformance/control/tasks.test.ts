@@ -746,16 +746,15 @@ onOneEngine(
       await done(call('create_session', { title: 'A', context_files: [], mcp_server_ids: [] }))
     })
 
-    test('where an agent tells no costs the page says so', async () => {
+    test('where an agent tells no costs the page says so, and counts what it tells of tokens', async () => {
       const { runner, call, session_id } = await scene()
-      const costsMissing = async () => (await watchedAgents(parley().database, [session_id]))[0]!.costs_missing
-      for (const [cost_usd, is] of [
-        [0.1, false],
-        [null, true],
+      for (const [cost_usd, input_tokens, costs_missing, tokens] of [
+        [0.1, 10, false, 15],
+        [null, null, true, 20],
       ] as const) {
         await start(call, session_id)
-        await runner.work('Done.', [], { usage: { input_tokens: 10, output_tokens: 5, cost_usd } })
-        expect(await costsMissing()).toBe(is)
+        await runner.work('Done.', [], { usage: { input_tokens, output_tokens: 5, cost_usd } })
+        expect(await watchedAgents(parley().database, [session_id])).toMatchObject([{ costs_missing, tokens }])
       }
     })
 
