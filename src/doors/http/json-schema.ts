@@ -9,8 +9,8 @@ export interface JsonSchema {
 
 const inputs = new WeakMap<z.ZodType, JsonSchema>()
 
-/** An operation's input as JSON Schema, made once for each operation: there is no end of the lists of tools that a link may name. Of a schema that accepts several types only the one in its `meta` is shown: model providers refuse
- *  unions. */
+/** An operation's input as JSON Schema, made once for each operation: there is no end of the lists of tools that a link may
+ *  name. Of a schema that accepts several types only the one in its `meta` is shown: model providers refuse unions. */
 export const inputSchema = (schema: z.ZodType): JsonSchema => {
   const made = inputs.get(schema) ?? newInputSchema(schema)
   inputs.set(schema, made)
