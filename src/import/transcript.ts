@@ -3,7 +3,7 @@
 import { refuse } from '../core/errors.ts'
 import { pause } from '../core/runtime/pause.ts'
 import type { Services } from '../process/services.ts'
-import { sessionOfEvent } from '../stores/imports.ts'
+import { newestImported, sessionOfEvent } from '../stores/imports.ts'
 import { isBelow } from '../stores/control/genealogy.ts'
 import { sessionById, setParent } from '../stores/sessions.ts'
 import { isObject, type Json } from '../transcripts/json.ts'
@@ -61,7 +61,8 @@ export const importTranscript = async (
   const progress = await importProgressOf(services.database, sessionId)
   const writer = new Writer(services, sessionId, recognised, parent, refuseEnded)
   const fromBeginning = document || recognised.format.ownIds || progress.bytes === 0
-  const anew = { ...progress, ...START, memory: newMemory(), again: progress.batches > 0 }
+  const awaited = recognised.format.ownIds && (await newestImported(services.database, sessionId))
+  const anew = { ...progress, ...START, memory: newMemory(), again: progress.batches > 0, awaited }
   const reading = new TranscriptReader(writer, fromBeginning ? anew : progress, document)
   if (document) await reading.all(elementsOf(stream.whole()))
   else if (fromBeginning) await reading.all(linesOf(stream.whole(), START))

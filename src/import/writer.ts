@@ -30,6 +30,9 @@ export interface ImportProgress extends LinePosition {
   batches: number
   /** The log may have events of what is read: the transcript was imported before, and is read from its beginning again. */
   again: boolean
+  /** The newest event of the conversation in the log, until it has been read again, where each transcript has the whole conversation:
+   *  what is new belongs behind it. */
+  awaited?: string | undefined
 }
 
 /** An event with its id, fit to be stored. */
@@ -97,7 +100,7 @@ export class Writer {
       })
     this.added += written.events
     if (written.events > 0) grewHere(this.sessionId, written.newest, written.events)
-    return { ...read, turn: written.turn, batches: read.batches + 1 }
+    return { ...read, turn: written.turn, awaited: written.awaited, batches: read.batches + 1 }
   }
 
   async #within(tx: Queries, batch: IdentifiedEvent[], read: ImportProgress) {
@@ -105,7 +108,9 @@ export class Writer {
     const found = await lockSession(tx, this.sessionId)
     await this.refuseEnded(tx)
     const session = found?.purgedAt === null ? found : await this.#begin(tx, batch, read.memory, found)
-    const { events, turn, on, off } = numbered(session, await unknownOf(tx, batch, read.again), read.turn)
+    const added = await unknownOf(tx, batch, read.again)
+    const awaited = this.#awaitedAfter(batch, added, read.awaited)
+    const { events, turn, on, off } = numbered(session, added, read.turn)
     const { bytes, lines, tail, batches, open, memory, again } = read
     const mine = await saveImport(tx, {
       sessionId: this.sessionId,
@@ -130,7 +135,21 @@ export class Writer {
       lastEventAt: last?.at ?? session.lastEventAt,
       closedAt: closedAtWith(session, last?.at),
     })
-    return { events: events.length, newest: last?.sequence ?? session.lastSequence, turn }
+    return { events: events.length, newest: last?.sequence ?? session.lastSequence, turn, awaited }
+  }
+
+  // The log only grows: what an export without its trace has left out ahead of a prompt would stand in the newest turn, with its time.
+  #awaitedAfter(batch: IdentifiedEvent[], added: IdentifiedEvent[], awaited: string | undefined) {
+    const place = batch.findIndex(({ id }) => id === awaited)
+    const ahead = place < 0 ? batch : batch.slice(0, place)
+    const first = added.find(({ key }) => key.startsWith('/'))
+    if (awaited !== undefined && first !== undefined && ahead.includes(first))
+      refuse(
+        'conflict',
+        `This export has events that belong ahead of some imported earlier, from an export without its trace. Nothing was added. To have them all, purge the earlier one on the server's machine (bun run purge ${this.sessionId}), then import this one again.`,
+        { session_id: this.sessionId },
+      )
+    return place < 0 ? awaited : undefined
   }
 
   #named = (memory: Memory) => ({

@@ -3,6 +3,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { imports } from '../../db/session-schema.ts'
 import { pgArray } from '../../db/arrays.ts'
+import { CONVERSATION } from './events.ts'
 
 export type Import = typeof imports.$inferSelect
 
@@ -50,6 +51,12 @@ export const importAnew = async ({ query }: Queries, sessionId: string): Promise
 export const sessionOfEvent = async ({ query }: Queries, id: string): Promise<string | undefined> => {
   const [row] = await query<{ session_id: string }>('select session_id from events where id = $1', [id])
   return row?.session_id
+}
+
+/** The newest event of the conversation that came from a transcript, not from whoever went on with its session here. */
+export const newestImported = async ({ query }: Queries, sessionId: string): Promise<string | undefined> => {
+  const newest = `select id from events where session_id = $1 and ${CONVERSATION} and source_line is not null order by sequence desc limit 1`
+  return (await query<{ id: string }>(newest, [sessionId]))[0]?.id
 }
 
 /** Says of these events whether each ends its turn: what a transcript shows only once it goes on. */

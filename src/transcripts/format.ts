@@ -13,7 +13,7 @@ export interface Format {
   source: string
   agent: string // as people call it
   /** Its events have ids of their own, as this server gives them, and the transcript is identified by one. It is read from its beginning each
-   *  time, for two transcripts of one session may have different events of it. */
+   *  time, for two transcripts of one session may have different events of it; both have its conversation. */
   ownIds?: true
   /** Is this record one of its own? Asked for the first ones of a transcript. */
   claims(record: Json): boolean

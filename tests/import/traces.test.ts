@@ -282,7 +282,7 @@ onEveryEngine((parley, engine) => {
     expect(fork.after.find(({ event }) => event === 'session_forked')).toEqual({ ...begins, id: expect.any(String) })
   })
 
-  test('exports of a session, with its trace and without, are one session, in whatever order they are imported', async () => {
+  test('exports of a session, with its trace and without, are one session; what would stand in a wrong turn is refused', async () => {
     const transcript = (await post(readFileSync(dataFile('codex.jsonl')))).body.session_id
     const driven = await controlScene(parley())
     await driven.start('Add a test.')
@@ -296,11 +296,16 @@ onEveryEngine((parley, engine) => {
       await forget(parley(), id) // as at another server
       const former = prompts.replace(/,"first_event_id":"[^"]+"/, '') // as earlier versions exported it
       const lastless = whole.replace(/\n.*\n$/, '\n')
+      const lines = whole.split('\n')
+      const half = lines.slice(0, lines.length / 2).join('\n')
+      const outlines = async (id: string) => (await eventsOf(parley(), id)).map(outline)
+      const alone = (await post(whole)).body.session_id
+      const expected = await outlines(alone)
+      await forget(parley(), alone)
       for (const texts of [
         [whole, prompts],
-        [prompts, whole],
+        [half, whole],
         [lastless, prompts],
-        [former, whole],
         [former, prompts],
       ] as [string, string][]) {
         // prettier-ignore
@@ -310,7 +315,21 @@ onEveryEngine((parley, engine) => {
         expect(again).toMatchObject({ session_id: one.session_id, events, added: 0 })
         const logged = await eventsOf(parley(), one.session_id)
         expect(logged.map(({ content }) => content.first_event_id)).toEqual(logged.map(() => undefined))
+        if (events === expected.length) expect(logged.map(outline)).toEqual(expected)
         await forget(parley(), one.session_id)
+      }
+      for (const [first, later] of [
+        [prompts, whole],
+        [former, whole],
+        [prompts, half],
+      ] as [string, string][]) {
+        const { session_id } = (await post(first)).body
+        const before = await outlines(session_id)
+        const { status, body } = await post(later)
+        expect([status, body.error]).toEqual([409, { code: 'conflict', message: expect.any(String), details: { session_id } }])
+        expect(body.error.message).toContain(`bun run purge ${session_id}`)
+        expect(await outlines(session_id)).toEqual(before)
+        await forget(parley(), session_id)
       }
     }
   })
