@@ -126,7 +126,7 @@ export class Writer {
     if (off.length > 0) await setTerminal(tx, this.sessionId, off, false)
     const last = events.at(-1)
     await advanceSession(tx, this.sessionId, {
-      ...(session.updatedAt === session.createdAt && this.#named(read.memory)), // unless a person has named it since
+      ...(this.#names(session, events.length) && this.#named(read.memory)),
       lastSequence: last?.sequence ?? session.lastSequence,
       lastConversationSequence: events.findLast(({ type }) => isConversation(type))?.sequence ?? session.lastConversationSequence,
       turn: last?.turn ?? session.turn,
@@ -151,6 +151,9 @@ export class Writer {
       )
     return place < 0 ? awaited : undefined
   }
+
+  // Unless a person has named it since. An older export, which adds nothing, does not take its title back.
+  #names = ({ updatedAt, createdAt }: Session, added: number) => updatedAt === createdAt && (added > 0 || !this.recognised.format.ownIds)
 
   #named = (memory: Memory) => ({
     title: titleOf(this.recognised.format, this.recognised.identity, memory),

@@ -250,6 +250,9 @@ onEveryEngine((parley, engine) => {
     ])
     expect((await sessionRow(parley(), body.session_id)).title).toBe('Shipping it all')
     expect(body.session_id).not.toBe(id)
+    const older = exported.split('\n').slice(0, 3).join('\n')
+    expect((await post(older)).body).toEqual({ ...body, added: 0 })
+    expect((await sessionRow(parley(), body.session_id)).title).toBe('Shipping it all')
   })
 
   test('the export of a driven session comes back with who prompted, each event’s task, and all that its system events say', async () => {
