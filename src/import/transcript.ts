@@ -2,6 +2,7 @@
 // batch and a line are in memory.
 import { refuse } from '../core/errors.ts'
 import { pause } from '../core/runtime/pause.ts'
+import { jsonIn } from '../core/text/json.ts'
 import type { Services } from '../process/services.ts'
 import { newestImported, sessionOfEvent } from '../stores/imports.ts'
 import { isBelow } from '../stores/control/genealogy.ts'
@@ -110,7 +111,7 @@ const readHead = async (stream: Stream, name: string, bytes: number) => {
   const document = isDocument(head.toString('utf8').replace(/^\uFEFF/, ''))
   const records: Json[] = []
   for await (const { text } of document ? elementsOf(single(head)) : linesOf(single(head), START)) {
-    const record = parsed(text)
+    const record = jsonIn(text)
     if (isObject(record)) records.push(record)
     if (records.length === HEAD_RECORDS) break
   }
@@ -120,14 +121,6 @@ const readHead = async (stream: Stream, name: string, bytes: number) => {
 
 async function* single(bytes: Uint8Array) {
   yield bytes
-}
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 // The bytes behind those that were read before; undefined when the transcript ends before them, as an older copy does.
@@ -180,7 +173,7 @@ class TranscriptReader {
   // False: the line is incomplete, and is left for the next import.
   #take(line: Line): boolean {
     if (line.text.trim() === '') return true
-    const record = line.left > 0 ? undefined : parsed(line.text)
+    const record = line.left > 0 ? undefined : jsonIn(line.text)
     if (line.left > 0) {
       this.#skip(line.number, `longer than ${LONGEST_LINE / 1024 / 1024} MiB: only its beginning was kept`)
       this.#add(line, { ...unknown({}), content: { text: `${line.text.slice(0, 65_536)}\n${cutMark(line.left)}` } }, 0)
