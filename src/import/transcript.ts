@@ -2,6 +2,7 @@
 // batch and a line are in memory.
 import { refuse } from '../core/errors.ts'
 import { pause } from '../core/runtime/pause.ts'
+import { cutAt } from '../core/text/cut-at.ts'
 import { jsonIn } from '../core/text/json.ts'
 import type { Services } from '../process/services.ts'
 import { newestImported, sessionOfEvent } from '../stores/imports.ts'
@@ -176,7 +177,7 @@ class TranscriptReader {
     const record = line.left > 0 ? undefined : jsonIn(line.text)
     if (line.left > 0) {
       this.#skip(line.number, `longer than ${LONGEST_LINE / 1024 / 1024} MiB: only its beginning was kept`)
-      this.#add(line, { ...unknown({}), content: { text: `${line.text.slice(0, 65_536)}\n${cutMark(line.left)}` } }, 0)
+      this.#add(line, { ...unknown({}), content: { text: `${cutAt(line.text, 65_536)}\n${cutMark(line.left)}` } }, 0)
       return true
     }
     if (record === undefined) {

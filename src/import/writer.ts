@@ -3,6 +3,7 @@ import type { Queries } from '../../db/database.ts'
 import { isAway } from '../../db/errors.ts'
 import { refuse } from '../core/errors.ts'
 import { uuidOf } from '../core/ids.ts'
+import { cutAt } from '../core/text/cut-at.ts'
 import { utf8Bytes } from '../core/text/text.ts'
 import type { Services } from '../process/services.ts'
 import { pgArray } from '../../db/arrays.ts'
@@ -190,7 +191,7 @@ export class Writer {
 const closedAtWith = ({ closedAt }: Session, last: string | undefined): string | null =>
   closedAt !== null && last !== undefined && Date.parse(last) > Date.parse(closedAt) ? last : closedAt
 
-const titleOf = ({ agent }: Format, identity: string, { title }: Memory) => storableText(title?.text ?? `${agent} ${identity.slice(0, 40)}`)
+const titleOf = ({ agent }: Format, identity: string, { title }: Memory) => storableText(title?.text ?? `${agent} ${cutAt(identity, 40)}`)
 
 // Events keyed by their line are new, since each line is read once, unless it is read again. Events with keys of their own may have been
 // read before.
@@ -243,4 +244,4 @@ const columnsOf = (
   sourceLine: storableText(key),
 })
 
-const named = (name: string | undefined) => name && storableText(name.slice(0, LONGEST_TOOL_NAME))
+const named = (name: string | undefined) => name && storableText(cutAt(name, LONGEST_TOOL_NAME))

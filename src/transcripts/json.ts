@@ -1,5 +1,6 @@
 // Values of a foreign record, read without trust: whatever a field holds, its reader gets a value of the type it asks for.
 import { sha256 } from '../core/ids.ts'
+import { cutAt } from '../core/text/cut-at.ts'
 import { isObject } from '../core/text/json.ts'
 
 export type Json = Record<string, unknown>
@@ -10,7 +11,10 @@ export const listOr = (value: unknown): unknown[] => (Array.isArray(value) ? val
 export const textOr = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
 /** A name, no longer than the log keeps it. */
-export const nameOr = (value: unknown) => textOr(value)?.slice(0, LONGEST_TOOL_NAME)
+export const nameOr = (value: unknown) => {
+  const text = textOr(value)
+  return text && cutAt(text, LONGEST_TOOL_NAME)
+}
 /** Of a tool or a model. */
 export const LONGEST_TOOL_NAME = 200
 

@@ -61,7 +61,11 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>, { bytes, lines
 
 const LINE_FEED = 10
 
+// Without a part of a character at its end.
+const beginningOf = (bytes: Buffer) =>
+  new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, KEPT_OF_LONGER), { stream: true })
+
 const textOf = (kept: Buffer, over: boolean) => {
-  const text = (over ? kept.subarray(0, KEPT_OF_LONGER) : kept).toString('utf8')
+  const text = over ? beginningOf(kept) : kept.toString('utf8')
   return text.startsWith('\uFEFF') ? text.slice(1) : text
 }

@@ -1,4 +1,5 @@
 // What a reader remembers from line to line.
+import { cutAt } from '../core/text/cut-at.ts'
 import { LONGEST_TOOL_NAME, shortId, textOr } from './json.ts'
 
 /** Stored with the import, so that a transcript that grew is read on: it must be small and plain, and its fields keep their names. */
@@ -17,7 +18,7 @@ export const newMemory = (): Memory => ({ calls: {}, exits: {} })
 
 /** Remembers which tool was called, so that its response can name it. */
 export const rememberCall = (memory: Memory, id: unknown, name: string) => {
-  memory.calls[callKey(id)] = name.slice(0, LONGEST_TOOL_NAME)
+  memory.calls[callKey(id)] = cutAt(name, LONGEST_TOOL_NAME)
   const since = (uncounted.get(memory) ?? COUNTED_EVERY) + 1
   uncounted.set(memory, since >= COUNTED_EVERY ? 0 : since)
   if (since < COUNTED_EVERY) return
@@ -50,12 +51,12 @@ export const suggestTitle = (memory: Memory, text: unknown, rank: number) => {
     .find((candidate) => candidate.trim() !== '')
   if (line === undefined || (memory.title && memory.title.rank > rank) || (rank === TITLE.prompt && memory.title)) return
   const words = line.replace(/\s+/g, ' ').trim()
-  memory.title = { rank, text: words.length <= TITLE_LENGTH ? words : `${words.slice(0, TITLE_LENGTH - 1).toWellFormed()}…` }
+  memory.title = { rank, text: words.length <= TITLE_LENGTH ? words : `${cutAt(words, TITLE_LENGTH - 1)}…` }
 }
 
 /** A summary, which becomes the session's description, cut to the length of one. */
 export const summaryOr = (value: unknown) => {
   const text = textOr(value)
-  return text === undefined || text.length <= LONGEST_SUMMARY ? text : `${text.slice(0, LONGEST_SUMMARY - 1).toWellFormed()}…`
+  return text === undefined || text.length <= LONGEST_SUMMARY ? text : `${cutAt(text, LONGEST_SUMMARY - 1)}…`
 }
 const LONGEST_SUMMARY = 10_000

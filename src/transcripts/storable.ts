@@ -1,5 +1,6 @@
 // Makes values of a foreign file fit for the log: credentials of ours are redacted, what the database cannot hold is replaced, and what is
 // too long or too deep is cut.
+import { cutAt } from '../core/text/cut-at.ts'
 import { redacted } from '../core/text/text.ts'
 
 const LONGEST = 1024 * 1024 // characters of one text; the longest that tools show an agent are a tenth of it
@@ -18,7 +19,8 @@ const clean = (value: unknown, depth: number): unknown => {
 
 /** A text that can be stored and shown. */
 export const storableText = (text: string): string => {
-  const cut = text.length > LONGEST ? `${text.slice(0, LONGEST)}\n${cutMark(text.length - LONGEST)}` : text
+  const kept = cutAt(text, LONGEST)
+  const cut = text.length > LONGEST ? `${kept}\n${cutMark(text.length - kept.length)}` : text
   return redacted(cut.replaceAll('\0', '\uFFFD').toWellFormed())
 }
 

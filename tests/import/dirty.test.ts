@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { elementsOf } from '../../src/transcripts/elements.ts'
+import { nameOr } from '../../src/transcripts/json.ts'
 import { linesOf, LONGEST_LINE } from '../../src/transcripts/lines.ts'
 import { onOneEngine } from '../support/parley.ts'
 import { claudeLine, eventsOf, importFile, scratch, sessionRow } from '../support/transcripts.ts'
@@ -108,6 +109,31 @@ onOneEngine((parley) => {
     expect(events[2]!.content.text).toBe('small')
     expect(report.skipped).toEqual([{ line: 2, reason: 'longer than 16 MiB: only its beginning was kept' }])
     expect(await importFile(parley(), `${files.folder}/large.jsonl`)).toMatchObject({ added: 0 })
+  }, 180_000)
+
+  test('what is too long ends before an emoji that does not fit: a text, a line, a title, a description and names', async () => {
+    const id = session()
+    const upTo = (units: number, more = 0) => `${'x'.repeat(units - 1)}😀${'y'.repeat(more)}`
+    const line = (fill: string) => claudeLine(2, 'user', `${fill}${'y'.repeat(LONGEST_LINE)}`, { session: id })
+    const of = (role: string, content: object[]) =>
+      JSON.stringify({ type: role, sessionId: id, message: { role, model: upTo(200), content } })
+    const { report, events } = await imported('emoji.jsonl', [
+      claudeLine(1, 'user', upTo(1024 * 1024, 9), { session: id }),
+      line(upTo(65_536 - line('').indexOf('yyy'))),
+      of('assistant', [{ type: 'text', text: 'Now.' }]),
+      of('assistant', [{ type: 'tool_use', id: 'call', name: upTo(200), input: {} }]),
+      of('user', [{ type: 'tool_result', tool_use_id: 'call', content: 'ok' }]),
+      claudeLine(3, 'assistant', 'Done.', { session: id }),
+      JSON.stringify({ type: 'summary', leafUuid: 'line-3', summary: upTo(9_999, 9) }),
+      JSON.stringify({ type: 'custom-title', sessionId: id, customTitle: upTo(119, 9) }),
+    ])
+    const [text, cut, answer, call, response] = events
+    expect(text!.content.text.slice(-45)).toBe('xxxxx\n[… cut at import: 11 more characters]'.padStart(45, 'x'))
+    expect(cut!.content.text).toMatch(/x\n\[… cut at import: .* more characters\]$/)
+    const names = [answer!.model, call!.tool_name, response!.tool_name, nameOr(upTo(200))]
+    expect(names).toEqual(Array(4).fill('x'.repeat(199)))
+    const { title, description } = await sessionRow(parley(), report.session_id)
+    expect([title, description]).toEqual([`${'x'.repeat(118)}…`, `${'x'.repeat(9_998)}…`])
   }, 180_000)
 
   test('times never run backwards, and a clock in the far future holds nothing up', async () => {
