@@ -214,6 +214,7 @@ test('a card shows a command with its line breaks and whole, and all of a call t
   const view = shown('Bash', { command: far, description: 'Say a' })
   expect(view).toMatchObject({ text: `Bash: ${far}`, call: { cut: false, open: false } })
   expect(view.call!.text).toContain('"description": "Say a"')
+  expect(shown('apply_patch', { grantRoot: '/home', path: 'a.ts' })).toMatchObject({ text: 'apply_patch: a.ts', call: { open: true } })
   expect(shown('shell', { command: ['rm', '-rf', 'a b'] })).toMatchObject({ text: 'shell: rm -rf a b', call: { open: false } })
   expect(shown('Bash', { command: hidden }, 'Bash: ls')).toMatchObject({ text: 'Bash: ls', call: { cut: false, open: true } })
   expect(shown('Edit', { cut: '{"edits":[' }, 'Edit: a.ts')).toMatchObject({

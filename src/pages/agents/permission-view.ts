@@ -31,7 +31,7 @@ const byPerson = ({ decided, decided_by: by, allow, message }: WatchedRequest): 
     : { by, allow: allow === true, message: message || undefined }
 
 // Runners send a call as a line, cut and without its line breaks, in which a command can look like another one: it is shown as it is. Where the
-// line is none of this call, all of it is open.
+// line is none of this call, or more than the call is asked for, all of it is open.
 const wordsOf = ({ tool_name, text, input }: WatchedRequest): Pick<PermissionView, 'text' | 'call'> => {
   if (typeof input !== 'object' || input === null || Object.keys(input).length === 0) return { text, call: undefined }
   const [first, ...others] = Object.values(input)
@@ -39,6 +39,9 @@ const wordsOf = ({ tool_name, text, input }: WatchedRequest): Pick<PermissionVie
   if ('cut' in input && others.length === 0 && typeof first === 'string') return { text, call: { text: first, cut: true, open: true } }
   const isKnown = callLine(tool_name, input) === text
   const isAll = others.length === 0 && typeof first === 'string' && (isKnown || first === text)
-  const call = { text: JSON.stringify(input, null, 2), cut: false, open: !isKnown }
+  const call = { text: JSON.stringify(input, null, 2), cut: false, open: !isKnown || GRANTS.some((name) => name in input) }
   return { text: isKnown ? callText(tool_name, input) : text, call: isAll ? undefined : call }
 }
+
+// What Codex asks for beyond a command or an edit, and that it is no command of its own: input to one that runs.
+const GRANTS = ['kind', 'additionalPermissions', 'networkApprovalContext', 'grantRoot']

@@ -261,10 +261,13 @@ describe('Codex', () => {
     const asks = (method: string, params: object) => ({ method: `item/${method}/requestApproval`, params: { threadId: 't', ...params } })
     const network = { command: 'npm i', cwd: '/w', networkApprovalContext: { host: 'registry.npmjs.org', protocol: 'https' } }
     const rights = { command: 'make', additionalPermissions: { fileSystem: { write: ['/etc'] } }, environmentId: null }
+    const changes = [{ path: 'a.txt', kind: { type: 'update' }, diff: '+ x\n'.repeat(10_000) }]
+    const item = { type: 'fileChange', id: 'i4', changes }
     const requests = [
       asks('commandExecution', { itemId: 'i1', kind: 'command', reason: null, ...network }),
       asks('commandExecution', { itemId: 'i2', kind: 'writeStdin', ...rights }),
       asks('fileChange', { itemId: 'i3', grantRoot: '/home' }),
+      asks('fileChange', { itemId: 'i4', grantRoot: '/home' }),
     ]
     const source = `
       const send = (message) => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }))
@@ -275,6 +278,7 @@ describe('Codex', () => {
       require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
         const { id, method } = JSON.parse(line)
         if (method !== undefined && id !== undefined) send({ id, result: results[method] ?? {} })
+        if (method === 'turn/start') send({ method: 'item/started', params: { threadId: 't', item: ${JSON.stringify(item)} } })
         if (method === 'turn/start' || method === undefined) next()
       }).on('close', () => process.exit(0))`
     const task = run(source, driverOf('codex'), 'codex')
@@ -284,7 +288,11 @@ describe('Codex', () => {
       network,
       { command, kind: 'writeStdin', additionalPermissions },
       { path: '', grantRoot: '/home' },
+      { path: 'a.txt', changes, grantRoot: '/home' },
     ])
+    const [, ofCommand, , ofEdit] = task.asked.map(({ input }) => Object.keys(input as object)) // the hub cuts the end of a long one
+    expect([ofCommand![0], ofEdit![0]]).toEqual(['kind', 'grantRoot'])
+    expect(task.asked[3]!.text).toBe('apply_patch: a.txt')
   })
 })
 

@@ -7,7 +7,7 @@ import { METHOD_NOT_FOUND, RpcError } from './json-rpc.ts'
 
 const CHANGES_KEPT = 50
 
-/** `tell`: says a word to the agent while it works. An answer has no place for one. `onQuestion`: the call that asks the user something, which
+/** What is asked for beyond the call stands first in its input: the hub cuts the end of a long one. `tell`: says a word to the agent while it works. An answer has no place for one. `onQuestion`: the call that asks the user something, which
  *  ends the task. */
 export const newApprovals = (listener: Listener, tell: (word: string) => Promise<unknown>, onQuestion: (call: string) => void) => {
   const changes = new Map<string, unknown>() // edits that were announced: the request for permission names them alone
@@ -29,11 +29,11 @@ export const newApprovals = (listener: Listener, tell: (word: string) => Promise
       if (method === 'item/commandExecution/requestApproval') {
         const { additionalPermissions, networkApprovalContext } = params // what is granted beyond the command
         const kind = params.kind === 'command' ? undefined : params.kind // input to one that runs, for instance
-        return decision('exec_command', given({ command, cwd, reason, kind, additionalPermissions, networkApprovalContext }))
+        return decision('exec_command', given({ kind, additionalPermissions, networkApprovalContext, command, cwd, reason }))
       }
       if (method === 'item/fileChange/requestApproval') {
         const edits = changes.get(shortId(wordOf(itemId)))
-        return decision('apply_patch', given({ path: pathsIn(edits), changes: edits, reason, grantRoot: params.grantRoot }))
+        return decision('apply_patch', given({ grantRoot: params.grantRoot, reason, path: pathsIn(edits), changes: edits }))
       }
       if (method === 'item/permissions/requestApproval') {
         const allow = await isAllowed('permissions', given({ description: reason, permissions: params.permissions, cwd }))
