@@ -65,6 +65,7 @@ test.each([
     },
   ],
   ['Done · 1 min 14 s · $0.84', { status: 'completed', ...ended, usage: { input_tokens: null, output_tokens: null, cost_usd: 0.84 } }],
+  ['Done · 1 min 14 s', { status: 'completed', ...ended, usage: { input_tokens: null, output_tokens: null, cost_usd: null } }],
   ['The runner went away · 1 min 14 s', { status: 'failed', ...ended, error: { code: 'runner_lost', message: '' } }],
   ['No runner took it', { status: 'failed', started_at: null, ended_at: ago(1), error: { code: 'no_runner', message: '' } }],
   ['It failed · 1 min 14 s', { status: 'failed', ...ended, error: { code: 'something_new', message: '' } }],
@@ -153,6 +154,7 @@ test('the line of an agent', () => {
   expect(used({ tokens: 2_000, cost_usd: 1, max_usd: 5, costs_missing: true })).toBe(
     'used 2K tokens, $1.00 of $5.00, but not all costs are told',
   )
+  expect(used({ max_usd: 5, costs_missing: true })).toBe('may use $5.00, but not all costs are told')
   expect(used({ agentic_tool: 'codex', max_usd: 5 })).toBe('may use $5.00, but not all costs are told')
   expect(used({ tokens: 2_000, in_tree: true, costs_missing: true })).toBe('all of its tree used 2K tokens')
   expect(agentView(agent({ spent_by: 's' }), undefined).stopped).toMatch(/^The money is used up/)

@@ -65,8 +65,14 @@ const leftBehind = ({ changes, usage }: WatchedTask): string[] => [
   ...(changes && changes.files > 0
     ? [`${changes.files} ${changes.files === 1 ? 'file' : 'files'}, +${changes.added} −${changes.removed}`]
     : []),
-  ...(usage ? [usageWords((usage.input_tokens ?? 0) + (usage.output_tokens ?? 0), usage.cost_usd)] : []),
+  ...(usage ? usedIn(usage) : []),
 ]
+
+// Of an agent that tells neither tokens nor costs nothing is said.
+const usedIn = ({ input_tokens, output_tokens, cost_usd }: NonNullable<WatchedTask['usage']>): string[] =>
+  input_tokens === null && output_tokens === null && cost_usd === null
+    ? []
+    : [usageWords((input_tokens ?? 0) + (output_tokens ?? 0), cost_usd)]
 
 const LONGEST_QUESTION = 4_000 // characters
 

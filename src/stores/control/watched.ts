@@ -31,7 +31,7 @@ export interface WatchedAgent {
   tokens: number
   cost_usd: number | null
   max_usd: number | null
-  /** An agent of its tree told tokens and no costs. */
+  /** An agent of its tree has not told what a task cost. */
   costs_missing: boolean
   /** The session whose limit, used up, keeps its prompts waiting: itself or one above it. */
   spent_by: string | null

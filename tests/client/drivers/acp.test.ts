@@ -3,6 +3,8 @@ import { afterEach, beforeEach, describe, expect, setSystemTime, test } from 'bu
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { builtInAgents } from '../../../src/client/runner/drivers/acp-agents.ts'
+import { newAcpUsage } from '../../../src/client/runner/drivers/acp-usage.ts'
 import { addedDriver, builtInDrivers } from '../../../src/client/runner/drivers/drivers.ts'
 import { stayInWorktree } from '../../../src/client/runner/drivers/edited-paths.ts'
 import { newStage, workOf, type Stage, type Task } from '../../support/drivers.ts'
@@ -392,6 +394,24 @@ test('what was said with an answer is told to the agent once its turn has ended,
   const heard = 'Heard: About the permission for execute: With make test.\nAbout the permission for edit: Nobody answered.'
   expect(await ended('end_turn')).toMatchObject({ status: 'completed', answer: heard, usage: { input_tokens: 12, output_tokens: 23 } })
   expect(await ended('cancelled')).toMatchObject({ status: 'interrupted', usage: { input_tokens: 10, output_tokens: 20 } })
+})
+
+test('what is not told of a prompt that was worked on is not known, also where a conversation costs less than before', () => {
+  const used = (costBefore: number | undefined, ...costs: number[]) => {
+    const usage = newAcpUsage(
+      builtInAgents.find(({ agenticTool }) => agenticTool === 'opencode')!,
+      stage.job({ conversation: 's1', costBefore }),
+    )
+    for (const amount of costs) usage.onUpdate({ sessionUpdate: 'usage_update', cost: { amount, currency: 'USD' } }, true)
+    usage.onEnd({ stopReason: 'end_turn', usage: { inputTokens: 2, outputTokens: 3 } })
+    return usage.total()
+  }
+  const unknown = { input_tokens: null, output_tokens: null, cost_usd: null }
+  expect(used(undefined, 0.5)).toEqual({ usage: unknown, conversationCost: 0.5 })
+  expect(used(0.25)).toEqual({ usage: unknown })
+  expect(used(0.5, 0.25)).toEqual({ usage: unknown, conversationCost: 0.25 }) // it counts anew in each process
+  expect(used(0.25, 0.5).usage).toEqual({ ...unknown, cost_usd: 0.25 })
+  expect(newAcpUsage(builtInAgents[0]!, stage.job()).total()).toEqual({})
 })
 
 test('a plan to agree to ends the task with that call', async () => {

@@ -10,22 +10,23 @@ export const newAcpUsage = ({ countsLastCall }: AcpAgent, { conversation, fork, 
   let before = conversation === undefined && fork === undefined ? 0 : costBefore
   let cost: number | undefined
   let tokens: Tokens = UNCOUNTED
+  let isUsed = false // its model was called: what is not told of that is not known, and not nothing
   return {
     onUpdate({ sessionUpdate, cost: reported }: Json, prompted: boolean) {
       const { amount, currency } = objectOr(reported)
       if (sessionUpdate !== 'usage_update' || typeof amount !== 'number' || currency !== 'USD') return
-      if (prompted) cost = amount
+      if (prompted) [cost, isUsed] = [amount, true]
       else before = amount
     },
     /** `ended`: the answer to a prompt. */
     onEnd(ended: Json) {
+      isUsed = true
       if (!countsLastCall) tokens = sum(tokens, tokensIn(ended))
     },
     total(): Pick<Result, 'usage' | 'conversationCost'> {
-      const cost_usd = cost === undefined || before === undefined ? null : cost - before
-      const usage = { ...tokens, cost_usd }
-      const isKnown = Object.values(usage).some((figure) => figure !== null)
-      return { ...(isKnown && { usage }), ...(cost !== undefined && { conversationCost: cost }) }
+      // Less than before: it counts anew in each process.
+      const cost_usd = cost === undefined || before === undefined || cost < before ? null : cost - before
+      return { ...(isUsed && { usage: { ...tokens, cost_usd } }), ...(cost !== undefined && { conversationCost: cost }) }
     },
   }
 }
