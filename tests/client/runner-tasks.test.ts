@@ -48,9 +48,11 @@ test(
       branch: 'main',
       changes: { files: 2, added: 4, removed: 0 },
     })
-    const newer = hub.prompt(site.app, 'And?', { finish_takes: ['changed_files', 'more'] })
+    const usage = { input_tokens: null, output_tokens: null, cost_usd: 0.25 }
+    const used = steps({ raw: `${JSON.stringify({ result: { status: 'completed', usage } })}\n` }, { exit: 0 })
+    const newer = hub.prompt(site.app, used, { finish_takes: ['changed_files', 'unknown_tokens', 'more'] })
     await until(() => newer.finished)
-    expect(newer.finished.changed_files).toBe(2) // an earlier hub refuses what it does not know
+    expect(newer.finished).toMatchObject({ changed_files: 2, usage }) // an earlier hub refuses what it does not know
     await until(() => runner.output().includes('completed after'))
     expect(runner.output()).not.toContain(hub.key)
   },

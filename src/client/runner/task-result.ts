@@ -19,27 +19,18 @@ export const ended = (result: Result, why: Why | undefined, maxS: number): WireR
 
 export type TaskReport = WireResult & Partial<WorktreeState> & { changes?: Changes }
 
-/** In the wire's names. */
-export const wireResult = ({
-  status,
-  answer,
-  error,
-  interruptedBy,
-  conversation,
-  conversationAt,
-  usage,
-  head,
-  branch,
-  changed,
-  changes,
-}: TaskReport) => ({
+/** In the wire's names. `unknownTokens`: the hub takes tokens that are not known; an earlier one takes numbers alone. */
+export const wireResult = (
+  { status, answer, error, interruptedBy, conversation, conversationAt, usage, head, branch, changed, changes }: TaskReport,
+  unknownTokens: boolean,
+) => ({
   status,
   answer,
   error,
   interrupted_by: interruptedBy && shortId(interruptedBy),
   conversation,
   conversation_at: conversationAt,
-  usage: usage && countable(usage),
+  usage: usage && countable(usage, unknownTokens ? null : 0),
   head,
   branch,
   changed_files: changed,
@@ -47,9 +38,9 @@ export const wireResult = ({
 })
 
 // An agent may count in halves, or less than before; the hub takes whole numbers from 0 on.
-const countable = ({ input_tokens, output_tokens, cost_usd }: Usage<number | null>): Usage<number | null> => ({
-  input_tokens: input_tokens === null ? null : Math.round(amount(input_tokens)),
-  output_tokens: output_tokens === null ? null : Math.round(amount(output_tokens)),
+const countable = ({ input_tokens, output_tokens, cost_usd }: Usage<number | null>, unknown: 0 | null): Usage<number | null> => ({
+  input_tokens: input_tokens === null ? unknown : Math.round(amount(input_tokens)),
+  output_tokens: output_tokens === null ? unknown : Math.round(amount(output_tokens)),
   cost_usd: cost_usd === null ? null : amount(cost_usd),
 })
 
@@ -61,9 +52,8 @@ const SHORT_ERROR = 2_000
 
 /** What is told where the hub refuses a result, one after the other: with shorter texts, without its answer, without what stands beside it.
  *  The last says no more than how it ended: whatever it was that the hub does not take, the task has an end there. */
-export const smallerResults = ({ answer, error, changed_files, usage, ...others }: ReturnType<typeof wireResult>): object[] => {
-  const { status } = others
-  const rest = { ...others, usage: usage && { ...usage, input_tokens: usage.input_tokens ?? 0, output_tokens: usage.output_tokens ?? 0 } }
+export const smallerResults = ({ answer, error, changed_files, ...rest }: ReturnType<typeof wireResult>): object[] => {
+  const { status } = rest
   const short = { answer: answer && cut(answer, SHORT_ANSWER), error: error && { ...error, message: cut(error.message, SHORT_ERROR) } }
   const { error: shortError } = short
   const isShorter = short.answer !== answer || shortError?.message !== error?.message

@@ -112,11 +112,14 @@ const run = async (running: RunningTask): Promise<void> => {
   await report(running, { ...redact(result), ...(state && takenOf(running, state)), ...(changes && { changes }) })
 }
 
-const takenOf = ({ task }: RunningTask, { head, branch, changed }: WorktreeState): Partial<WorktreeState> => ({
+const takenOf = (running: RunningTask, { head, branch, changed }: WorktreeState): Partial<WorktreeState> => ({
   head,
   branch,
-  ...(Array.isArray(task.finish_takes) && task.finish_takes.includes('changed_files') && { changed }),
+  ...(takes(running, 'changed_files') && { changed }),
 })
+
+// Whether the hub takes it of a result (control/runner/finish-task.ts).
+const takes = ({ task }: RunningTask, what: string): boolean => Array.isArray(task.finish_takes) && task.finish_takes.includes(what)
 
 const lineOf = (running: RunningTask, { status, error }: WireResult, folder: string | undefined, ms: number): string => {
   const how = running.why === 'lost' ? 'no longer ours, ended' : status
@@ -180,7 +183,7 @@ const reportItself = ({ outbox, redact }: RunningTask, key: string, event: strin
   outbox.add({ key: `runner-${key}`, type: 'runtime', content: { event, text: redact(text) } })
 
 const report = async (running: RunningTask, result: TaskReport): Promise<void> => {
-  const whole = wireResult(result)
+  const whole = wireResult(result, takes(running, 'unknown_tokens'))
   for (const body of [whole, ...smallerResults(whole)]) {
     try {
       return void (await running.parts.hub.ask('finish', () => ({ ...running.of, ...body }), { signal: running.lost.signal }))

@@ -17,7 +17,7 @@ import { refuseNotOwn } from './own-task.ts'
 const answer = z.string().max(1_000_000)
 
 /** What `finish_task` takes that earlier versions of this server refuse. A task that is handed out names it, for runners of a later version. */
-export const FINISH_TAKES = ['changed_files']
+export const FINISH_TAKES = ['changed_files', 'unknown_tokens']
 
 /** Ends the task for good. The same call again gets the same answer; 409 for another result, and for a runner whose task it no longer is.
  *  `answer` is posted for the agent's team as the reply to the prompt. The error `worktree_gone`, of the last task that is queued there, takes

@@ -536,7 +536,7 @@ onOneEngine(
       const work = async (more: object) => {
         await start(call, session_id)
         const { finish_takes } = await runner.work('Done.', [], { ...more })
-        expect(finish_takes).toEqual(['changed_files'])
+        expect(finish_takes).toEqual(['changed_files', 'unknown_tokens'])
         const { session } = await done(call('get_session', { session_id }))
         const { worktrees } = await done(call('list_worktrees', { repo_full_name: runner.repo }))
         const [shown] = await watchedAgents(parley().database, [session_id])
