@@ -30,7 +30,7 @@ export const listenerFor = ({ hub, of, outbox, redact, refused, signal }: Tellin
     if (REPORTED.includes(event.type)) outbox.add(redact(wireEvent(key, event)))
   },
   async ask({ tool, text, input }) {
-    const named = { tool_name: cutAt(tool, LONGEST_TOOL_NAME) || 'a tool', text: cutAt(text, LONGEST_TEXT) }
+    const named = { tool_name: cutAt(tool, LONGEST_NAME) || 'a tool', text: cutAt(text, LONGEST_TEXT) }
     const question = redact({ request_id: randomUUID(), ...named, input: small(input ?? {}, LARGEST_QUESTION) })
     try {
       await outbox.drained() // what led to the question stands before it
@@ -48,13 +48,13 @@ export const listenerFor = ({ hub, of, outbox, redact, refused, signal }: Tellin
 })
 
 const LONGEST_TIME = 40 // characters, as the hub takes it
-const LONGEST_TOOL_NAME = 1_000 // and of a model's
+const LONGEST_NAME = 1_000 // of a tool or a model, as the hub takes it; it keeps less
 
 const wireEvent = (key: string, { type, content, at, toolName, model }: TraceEvent): WireEvent => ({
   key: shortId(key),
   type,
   content,
   ...(typeof at === 'string' && at.length <= LONGEST_TIME && { at }),
-  ...(toolName !== undefined && { tool_name: cutAt(toolName, LONGEST_TOOL_NAME) }),
-  ...(model !== undefined && { model: cutAt(model, LONGEST_TOOL_NAME) }),
+  ...(toolName !== undefined && { tool_name: cutAt(toolName, LONGEST_NAME) }),
+  ...(model !== undefined && { model: cutAt(model, LONGEST_NAME) }),
 })

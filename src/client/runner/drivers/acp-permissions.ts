@@ -1,10 +1,9 @@
 // What an ACP agent asks permission for, answered as the session's permission mode has it.
-import { callLine } from '../../../core/events/tool-call.ts'
 import { listOr, objectOr, textOr, type Json } from '../../../transcripts/json.ts'
 import type { Listener } from './driver.ts'
 import type { Updates } from './acp-updates.ts'
+import { isAllowedBy } from './ask.ts'
 import { stayInWorktree } from './edited-paths.ts'
-import { aboutPermission } from './prompt.ts'
 import { permissionOf, type PermissionRule } from './modes.ts'
 
 const READING = new Set(['read', 'search', 'think', 'fetch'])
@@ -33,19 +32,13 @@ export const answerPermission = async (
     onQuestion(key)
     return CANCELLED
   }
-  const ask = async () => {
-    const { allow, message } = await listener.ask({ tool: toolName, text: callLine(toolName, input), input }).catch(() => NOT_ASKED)
-    if (message) onWord(aboutPermission(toolName, message))
-    return allow
-  }
+  const ask = () => isAllowedBy(listener, toolName, input, onWord)
   const isPlainEdit = () => EDITING.has(kind) && stayInWorktree(folder, paths)
   return choice(
     listOr(options).map(objectOr),
     isOwnSession(call, kind) || (await isAllowed(permissionOf(permissionMode), kind, isPlainEdit, ask)),
   )
 }
-
-const NOT_ASKED = { allow: false, message: undefined }
 
 const isAllowed = (
   rule: PermissionRule,

@@ -1,8 +1,7 @@
 // What Codex asks while it works: permission for commands, edits, rights and tools of an MCP server, and questions to the user.
-import { callLine } from '../../../core/events/tool-call.ts'
 import { isObject, listOr, objectOr, shortId, textOr, wordOf, type Json } from '../../../transcripts/json.ts'
+import { isAllowedBy } from './ask.ts'
 import type { Listener } from './driver.ts'
-import { aboutPermission } from './prompt.ts'
 import { METHOD_NOT_FOUND, RpcError } from './json-rpc.ts'
 
 const CHANGES_KEPT = 50
@@ -11,11 +10,7 @@ const CHANGES_KEPT = 50
  *  ends the task. */
 export const newApprovals = (listener: Listener, tell: (word: string) => Promise<unknown>, onQuestion: (call: string) => void) => {
   const changes = new Map<string, unknown>() // edits that were announced: the request for permission names them alone
-  const isAllowed = async (tool: string, input: Json): Promise<boolean> => {
-    const { allow, message } = await listener.ask({ tool, text: callLine(tool, input), input }).catch(() => NOT_ASKED)
-    if (message) await tell(aboutPermission(tool, message))
-    return allow
-  }
+  const isAllowed = (tool: string, input: Json) => isAllowedBy(listener, tool, input, tell)
   const decision = async (tool: string, input: Json) => ({ decision: (await isAllowed(tool, input)) ? 'accept' : 'decline' })
   return {
     onNotification(method: string, params: Json) {
@@ -52,8 +47,6 @@ export const newApprovals = (listener: Listener, tell: (word: string) => Promise
     },
   }
 }
-
-const NOT_ASKED = { allow: false, message: undefined }
 
 const given = (input: Json): Json => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined && value !== null))
 
