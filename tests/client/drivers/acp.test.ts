@@ -380,19 +380,29 @@ test('an interrupt cancels, and what is asked for at that moment is answered as 
 test('what was said with an answer is told to the agent once its turn has ended, and not where it was stopped', async () => {
   const prompt = `
     const [{ text }] = params.prompt
-    if (text !== 'Do it.') return say('Heard: ' + text), { stopReason: 'end_turn', usage: { inputTokens: 2, outputTokens: 3 } }
+    if (methods.last === 'cancelled' && text !== 'Do it.') await ask('delete')
+    if (text !== 'Do it.') return say('Heard: ' + text), { stopReason: methods.last, usage: { inputTokens: 2, outputTokens: 3 } }
     say([await ask('execute'), await ask('edit'), await ask('other')].join())
+    if (methods.plan) await ask('switch_mode')
     return { stopReason: methods.ending, usage: { inputTokens: 10, outputTokens: 20 } }`
   const words = new Map([
     ['execute', 'With make test.'],
     ['edit', 'Nobody answered.'],
   ])
-  const ended = async (ending: string) => {
-    const more = `methods.ending = '${ending}'`
-    return run({ prompt, more }, {}, ({ tool }) => ({ allow: tool === 'execute', message: words.get(tool) })).result
+  const ended = async (ending: string, last = 'end_turn', plan = false) => {
+    const more = `Object.assign(methods, ${JSON.stringify({ ending, last, plan })})`
+    const task = run({ prompt, more }, {}, ({ tool }) => {
+      if (tool === 'delete') task.interrupt()
+      return { allow: tool === 'execute', message: words.get(tool) }
+    })
+    return task.result
   }
   const heard = 'Heard: About the permission for execute: With make test.\nAbout the permission for edit: Nobody answered.'
-  expect(await ended('end_turn')).toMatchObject({ status: 'completed', answer: heard, usage: { input_tokens: 12, output_tokens: 23 } })
+  const done = { status: 'completed', answer: `y,n,n\n\n${heard}`, usage: { input_tokens: 12, output_tokens: 23 } }
+  expect(await ended('end_turn')).toMatchObject(done)
+  for (const last of ['max_tokens', 'refusal']) expect(await ended('end_turn', last)).toMatchObject(done)
+  expect(await ended('end_turn', 'cancelled')).toMatchObject({ status: 'interrupted' })
+  expect(await ended('end_turn', 'end_turn', true)).toMatchObject({ status: 'interrupted', usage: { input_tokens: 10 } })
   expect(await ended('cancelled')).toMatchObject({ status: 'interrupted', usage: { input_tokens: 10, output_tokens: 20 } })
 })
 

@@ -36,7 +36,8 @@ export const newUpdates = (agent: string, report: Report) => {
   let open: { type: 'assistant_response' | 'reasoning'; text: string; message: string | undefined } | undefined
   let texts = 0
   let model: string | undefined
-  let answer: string | undefined
+  let answer: string | undefined // its last word in this turn
+  const answers: string[] = [] // of all turns
   let lastMessage: string | undefined
   const by = () => ({ author: 'agent', authorName: agent, originatingModel: model }) as const
 
@@ -47,6 +48,11 @@ export const newUpdates = (agent: string, report: Report) => {
     const { type, text } = said
     if (type === 'assistant_response') answer = text
     report(`text/${++texts}`, { ...by(), type, model, content: { text } })
+  }
+  const endTurn = () => {
+    flush()
+    if (answer !== undefined) answers.push(answer)
+    answer = undefined
   }
   const say = (type: 'assistant_response' | 'reasoning', { content, messageId }: Json) => {
     const message = textOr(messageId)
@@ -104,13 +110,13 @@ export const newUpdates = (agent: string, report: Report) => {
       calls.clear()
       open = answer = undefined
     },
-    /** Tells what it has said: a turn has ended. */
-    flush,
+    /** Tells what it has said. */
+    endTurn,
     /** Tells what is not told yet. */
     end() {
-      flush()
+      endTurn()
       for (const [id, call] of calls) reportCall(id, call)
-      return { answer, lastMessage }
+      return { answer: answers.length === 0 ? undefined : answers.join('\n\n'), lastMessage }
     },
     lastMessage: () => lastMessage,
   }

@@ -35,11 +35,12 @@ interface State {
   words: string[] // to the agent, for the end of its turn
   asked?: string // the key of the call that ended the task
   refusal?: RpcError // it answered a call with an error
-  ended?: Json // the answer to the prompt
+  ended?: Json | undefined // the answer to the prompt, or to the words after it
+  done: boolean // its turn for the prompt has ended well: words after it are beside the task
 }
 
 const run = (agent: AcpAgent, job: Job, listener: Listener, spawn: Spawn): Running => {
-  const state: State = { lastUpdateAt: 0, prompted: false, told: false, interrupted: false, words: [] }
+  const state: State = { lastUpdateAt: 0, prompted: false, told: false, interrupted: false, words: [], done: false }
   const usage = newAcpUsage(agent, job)
   const commands = newCommands(agent)
   const updates = newUpdates(agent.name, (key, event) => {
@@ -111,9 +112,12 @@ const converse = async (
     const mode = { mode: session.mode ?? job.permissionMode, by: session.mode === undefined ? 'runner' : 'agent' }
     report(listener, 'mode', [runtime('mode', mode)])
     for (let text = await commands.asRead(promptOf(job)); text !== '' && !state.interrupted; text = nextIn(state)) {
-      state.ended = await peer.call('session/prompt', { sessionId: session.id, prompt: [{ type: 'text', text }] })
-      usage.onEnd(state.ended)
-      updates.flush()
+      state.ended = undefined
+      const ended = await peer.call('session/prompt', { sessionId: session.id, prompt: [{ type: 'text', text }] })
+      state.ended = ended
+      state.done ||= ended.stopReason === 'end_turn'
+      usage.onEnd(ended)
+      updates.endTurn()
     }
   } catch (error) {
     if (!(error instanceof RpcError)) throw error // a fault of the driver's own: it is the task's error
@@ -124,7 +128,8 @@ const converse = async (
   return conclude(agent.name, job, state, updates.end(), gone)
 }
 
-const nextIn = ({ ended, words }: State): string => (ended?.stopReason === 'end_turn' ? words.splice(0).join('\n') : '')
+const nextIn = ({ ended, asked, words }: State): string =>
+  ended?.stopReason === 'end_turn' && asked === undefined ? words.splice(0).join('\n') : ''
 
 const rest = async (agent: AcpAgent, { conversation }: Job, listener: Listener, peer: Peer, state: State) => {
   if (!agent.loadsInLaterMinutes || conversation === undefined || !openedThisMinute(conversation)) return
@@ -135,7 +140,7 @@ const rest = async (agent: AcpAgent, { conversation }: Job, listener: Listener, 
 }
 
 const conclude = (name: string, job: Job, state: State, { answer, lastMessage }: ReturnType<Updates['end']>, gone: Gone): Result => {
-  const { session, ended, refusal, asked, interrupted, told } = state
+  const { session, ended, refusal, asked, interrupted, told, done } = state
   const known = {
     ...(session && { conversation: session.id }),
     ...(session && lastMessage !== undefined && { conversationAt: lastMessage }),
@@ -145,7 +150,8 @@ const conclude = (name: string, job: Job, state: State, { answer, lastMessage }:
     return { ...failed(`${name} cannot go on with its conversation ${named}: ${refusal.message}`), conversationMissing: true }
   const reason = textOr(ended?.stopReason)
   if (asked !== undefined) return { ...known, status: 'interrupted', interruptedBy: asked }
-  if (reason === 'end_turn' && told) return { ...known, status: 'completed', ...(answer !== undefined && { answer }) }
+  if ((reason === 'end_turn' || (done && !interrupted)) && told)
+    return { ...known, status: 'completed', ...(answer !== undefined && { answer }) }
   if (interrupted || reason === 'cancelled') return { ...known, status: 'interrupted' }
   if (refusal) return { ...known, ...failed(`${name}: ${refusal.message}`) }
   return { ...known, ...failed(ended ? (valueIn(STOPS, wordOf(reason)) ?? `${name} stopped: ${wordOf(reason)}.`) : silentEnd(name, gone)) }
