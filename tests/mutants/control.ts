@@ -174,8 +174,8 @@ export const CONTROL: Mutant[] = [
     name: 'control: what nobody answered in time counts as allowed',
     breaks: 'nobody within PERMISSION_WAIT: denied',
     file: 'src/control/runner/ask-permission.ts',
-    from: `{ allow: allow === true, message }`,
-    to: `{ allow: allow !== null, message }`,
+    from: `{ allow: allow === true, message, `,
+    to: `{ allow: allow !== null, message, `,
     tests: control('permissions'),
   },
   {

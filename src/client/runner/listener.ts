@@ -37,12 +37,17 @@ export const listenerFor = ({ hub, of, outbox, redact, refused, signal }: Tellin
       for (;;) {
         const asking = { signal, withinMs: HELD_WITHIN_MS }
         const answer: any = await hub.ask('ask', () => ({ ...of, ...question, timeout: HELD_S }), asking)
-        if (typeof answer?.allow === 'boolean') return { allow: answer.allow, message: answer.message ?? undefined }
+        if (typeof answer?.allow === 'boolean')
+          return { allow: answer.allow, message: answer.message ?? undefined, ...(answer.unanswered === true && { unanswered: true }) }
         await pause(BETWEEN_MS)
       }
     } catch (error) {
       if (error instanceof Refused && error.status !== 400) refused(error)
-      return { allow: false, message: signal.aborted ? 'The task was ended.' : `Nobody could be asked: ${(error as Error).message}` }
+      return {
+        allow: false,
+        unanswered: true,
+        message: signal.aborted ? 'The task was ended.' : `Nobody could be asked: ${(error as Error).message}`,
+      }
     }
   },
 })

@@ -8,6 +8,7 @@ import { storable, storableText } from '../../transcripts/storable.ts'
 import { insertRequest, requestById, type PermissionRequest } from '../../stores/control/permission-requests.ts'
 import { taskById } from '../../stores/control/tasks.ts'
 import { appendAsked } from '../permissions/append-events.ts'
+import { TOO_LATE } from '../permissions/decide.ts'
 import { noSuchTask } from '../reach.ts'
 import { op, runnerRoute, taskId } from '../schemas.ts'
 import { taskSubject } from '../tasks/task-subject.ts'
@@ -22,7 +23,7 @@ const VALUE_CHARACTERS = 8 * 1024 // of each of its arguments there
 const TEXT_CHARACTERS = 2_000
 
 /** Holds up to 30 s for a person's answer; `waiting: true` when there is none by then: ask again with the same `request_id`. Denied when
- *  nobody answers within PERMISSION_WAIT (lease.ts). */
+ *  nobody answers within PERMISSION_WAIT (lease.ts): `unanswered: true`. */
 export const askPermission = op({
   ...RUNNER,
   name: 'ask_permission',
@@ -42,7 +43,12 @@ export const askPermission = op({
     input: z.unknown().optional(),
     timeout: z.number().min(0).max(LONGEST_S).default(LONGEST_S),
   }),
-  output: z.object({ allow: z.boolean().optional(), message: z.string().nullable().optional(), waiting: z.literal(true).optional() }),
+  output: z.object({
+    allow: z.boolean().optional(),
+    message: z.string().nullable().optional(),
+    unanswered: z.literal(true).optional(),
+    waiting: z.literal(true).optional(),
+  }),
   refuses: ['conflict', 'forbidden'],
   async run(context, { runner_id, request_id, tool_name, text, input }) {
     const { session, task } = await ownTask(context, runner_id)
@@ -76,8 +82,10 @@ export const askPermission = op({
   },
 })
 
-const answerOf = ({ decidedAt, allow, message }: PermissionRequest) =>
-  decidedAt === null ? { waiting: true as const } : { allow: allow === true, message }
+const answerOf = ({ decidedAt, decidedBy, allow, message }: PermissionRequest) =>
+  decidedAt === null
+    ? { waiting: true as const }
+    : { allow: allow === true, message, ...(decidedBy === TOO_LATE.by && { unanswered: true as const }) }
 
 const cutInput = (input: unknown, characters: number): unknown => {
   const text = JSON.stringify(input)

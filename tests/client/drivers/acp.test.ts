@@ -406,6 +406,19 @@ test('what was said with an answer is told to the agent once its turn has ended,
   expect(await ended('cancelled')).toMatchObject({ status: 'interrupted', usage: { input_tokens: 10, output_tokens: 20 } })
 })
 
+test('that nobody has answered is told to an agent that has said nothing since, and to no other', async () => {
+  const prompt = `
+    const [{ text }] = params.prompt
+    if (text !== 'Do it.') return say('Heard: ' + text), { stopReason: 'end_turn' }
+    say('First.')
+    await ask('execute')
+    if (methods.goesOn) say('Done without it.')`
+  const answer = async (goesOn: boolean) =>
+    run({ prompt, more: `methods.goesOn = ${goesOn}` }, {}, () => ({ allow: false, message: 'Nobody.', unanswered: true })).result
+  expect((await answer(true)).answer).toBe('Done without it.')
+  expect((await answer(false)).answer).toBe('First.\n\nHeard: About the permission for execute: Nobody.')
+})
+
 test('what is not told of a prompt that was worked on is not known, also where a conversation costs less than before', () => {
   const used = (costBefore: number | undefined, ...costs: number[]) => {
     const usage = newAcpUsage(

@@ -247,7 +247,10 @@ onOneEngine(
       expect([await ask(), await isInInbox()]).toEqual([{ waiting: true }, true])
       await waitedFor21s(request_id)
       await job.run()
-      expect([await ask(), await isInInbox()]).toEqual([{ allow: false, message: expect.stringContaining('No person answered') }, false])
+      expect([await ask(), await isInInbox()]).toEqual([
+        { allow: false, unanswered: true, message: expect.stringContaining('No person answered') },
+        false,
+      ])
     })
 
     test('what its runner forbids is refused without asking', async () => {
@@ -317,7 +320,7 @@ onOneEngine(
       await job.run()
       const asking = runner.call('ask_permission', { runner_id: runner.id, task_id, request_id: 'r1', ...WRITE, timeout: 20 })
       await soon('it is denied', async () => (await job.run(), (await log()).at(-1).event === 'permission_decided'))
-      expect(await done(asking)).toEqual({ allow: false, message: expect.stringContaining('No person answered') })
+      expect(await done(asking)).toEqual({ allow: false, unanswered: true, message: expect.stringContaining('No person answered') })
       expect((await log()).at(-1)).toMatchObject({ event: 'permission_decided', by: 'nobody', allow: false })
     })
 

@@ -16,7 +16,7 @@ interface Asking {
   /** The task's. */
   folder: string
   /** A word to the agent. An answer has no place for one. */
-  onWord(word: string): void
+  onWord(word: string, unanswered: boolean): void
   /** The key of a call that only a person could answer: a plan to agree to. */
   onQuestion(key: string): void
 }

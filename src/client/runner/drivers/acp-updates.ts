@@ -35,6 +35,7 @@ export const newUpdates = (agent: string, report: Report) => {
   const calls = new Map<string, Call>()
   let open: { type: 'assistant_response' | 'reasoning'; text: string; message: string | undefined } | undefined
   let texts = 0
+  let said = 0 // characters of its messages
   let model: string | undefined
   let answer: string | undefined // its last word in this turn
   const answers: string[] = [] // of all turns
@@ -58,8 +59,11 @@ export const newUpdates = (agent: string, report: Report) => {
     const message = textOr(messageId)
     if (open && (open.type !== type || open.message !== message || open.text.length > LONGEST_TEXT)) flush()
     open ??= { type, text: '', message }
-    open.text += textOfBlocks(content)
-    if (type === 'assistant_response' && message !== undefined) lastMessage = message
+    const text = textOfBlocks(content)
+    open.text += text
+    if (type !== 'assistant_response') return
+    said += text.length
+    if (message !== undefined) lastMessage = message
   }
   const callOf = (update: Json): [string, Call] => {
     const id = shortId(wordOf(update.toolCallId))
@@ -119,6 +123,8 @@ export const newUpdates = (agent: string, report: Report) => {
       return { answer: answers.length === 0 ? undefined : answers.join('\n\n'), lastMessage }
     },
     lastMessage: () => lastMessage,
+    /** How many characters of its messages have come. */
+    said: () => said,
   }
 }
 

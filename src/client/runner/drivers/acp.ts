@@ -25,6 +25,12 @@ export const acpDriver = (agent: AcpAgent): Driver => ({
   start: (job, listener, spawn) => run(agent, { ...job, env: { ...job.env, ...agent.env(job) } }, listener, spawn),
 })
 
+interface Word {
+  text: string
+  unanswered: boolean // it says that nobody has answered
+  said: number // how much the agent had said before it
+}
+
 // What is known of the task so far.
 interface State {
   session?: Session
@@ -32,7 +38,7 @@ interface State {
   prompted: boolean // until then it tells what a conversation had before
   told: boolean // something of what it says and does
   interrupted: boolean // the caller asked for it
-  words: string[] // to the agent, for the end of its turn
+  words: Word[] // to the agent, for the end of its turn
   asked?: string // the key of the call that ended the task
   refusal?: RpcError // it answered a call with an error
   ended?: Json | undefined // the answer to the prompt, or to the words after it
@@ -59,7 +65,7 @@ const run = (agent: AcpAgent, job: Job, listener: Listener, spawn: Spawn): Runni
     updates,
     permissionMode: job.permissionMode,
     folder: job.folder,
-    onWord: (word: string) => void state.words.push(word),
+    onWord: (text: string, unanswered: boolean) => void state.words.push({ text, unanswered, said: updates.said() }),
     onQuestion(key: string) {
       state.asked = key
       stop()
@@ -111,7 +117,7 @@ const converse = async (
     ;[state.session, state.prompted] = [session, true]
     const mode = { mode: session.mode ?? job.permissionMode, by: session.mode === undefined ? 'runner' : 'agent' }
     report(listener, 'mode', [runtime('mode', mode)])
-    for (let text = await commands.asRead(promptOf(job)); text !== '' && !state.interrupted; text = nextIn(state)) {
+    for (let text = await commands.asRead(promptOf(job)); text !== '' && !state.interrupted; text = nextIn(state, updates.said())) {
       state.ended = undefined
       const ended = await peer.call('session/prompt', { sessionId: session.id, prompt: [{ type: 'text', text }] })
       state.ended = ended
@@ -128,8 +134,14 @@ const converse = async (
   return conclude(agent.name, job, state, updates.end(), gone)
 }
 
-const nextIn = ({ ended, asked, words }: State): string =>
-  ended?.stopReason === 'end_turn' && asked === undefined ? words.splice(0).join('\n') : ''
+// An agent that has gone on where nobody answered, and said what came of it, is not told so once more.
+const nextIn = ({ ended, asked, words }: State, said: number): string =>
+  ended?.stopReason === 'end_turn' && asked === undefined
+    ? words
+        .splice(0)
+        .flatMap((word) => (word.unanswered && said > word.said ? [] : word.text))
+        .join('\n')
+    : ''
 
 const rest = async (agent: AcpAgent, { conversation }: Job, listener: Listener, peer: Peer, state: State) => {
   if (!agent.loadsInLaterMinutes || conversation === undefined || !openedThisMinute(conversation)) return

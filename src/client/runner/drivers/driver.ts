@@ -31,7 +31,14 @@ export interface Listener {
   event(key: string, event: TraceEvent): void
   /** The CLI asks permission for a tool. Resolves once a person has answered, or nobody has in time. `message`: a word to the agent, with
    *  either answer. */
-  ask(question: { tool: string; text: string; input: unknown }): Promise<{ allow: boolean; message: string | undefined }>
+  ask(question: { tool: string; text: string; input: unknown }): Promise<Answer>
+}
+
+export interface Answer {
+  allow: boolean
+  message: string | undefined
+  /** No person has answered: the message says so. */
+  unanswered?: boolean
 }
 
 /** null: not known. */
