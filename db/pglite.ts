@@ -97,7 +97,8 @@ const READS = /^[\s(]*(?:select\b|with\b(?![^]*\b(?:insert|update|delete|merge)\
 
 /** The seam over a PGlite that was made with OPTIONS. `hasSpace`: whether there is space to write; reads need none. */
 export const databaseOn = async (client: PGlite, hasSpace = () => true): Promise<Database> => {
-  await client.exec(`set time zone 'UTC'; set jit = off`)
+  // As db/session-settings.ts says of Postgres: a plan that was made while a table was empty must not scan it when it is large.
+  await client.exec(`set time zone 'UTC'; set jit = off; set enable_seqscan = off`)
   let sent = 0
   const prepared = statementsOn(client)
   const run: RunStatement = async (statement) => {

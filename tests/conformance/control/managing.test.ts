@@ -618,6 +618,7 @@ onOneEngine((parley) => {
   })
 
   test('a prompt is handed out though its agent’s row is being changed just then', async () => {
+    if (parley().engine === 'pglite') return // has one transaction at a time
     const { runner, session_id, start } = await controlScene(parley())
     const { task_id } = await start()
     const release = await holdLock(parley().database, `update agents set held = held where session_id = '${session_id}'`)

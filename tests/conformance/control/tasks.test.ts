@@ -748,14 +748,14 @@ onOneEngine(
 
     test('where an agent tells no costs the page says so, and counts what it tells of tokens', async () => {
       const { runner, call, session_id } = await scene()
-      const costsMissing = async () => (await watchedAgents(parley().database, [session_id]))[0]!.costs_missing
-      for (const [usage, is] of [
-        [{ input_tokens: 10, output_tokens: 5, cost_usd: 0.1 }, false],
-        [{ input_tokens: null, output_tokens: null, cost_usd: null }, true],
+      for (const [input_tokens, output_tokens, cost_usd, costs_missing, tokens] of [
+        [10, 5, 0.1, false, 15],
+        [null, 5, 0.1, false, 20],
+        [null, null, null, true, 20],
       ] as const) {
         await start(call, session_id)
-        await runner.work('Done.', [], { usage })
-        expect(await costsMissing()).toBe(is)
+        await runner.work('Done.', [], { usage: { input_tokens, output_tokens, cost_usd } })
+        expect(await watchedAgents(parley().database, [session_id])).toMatchObject([{ costs_missing, tokens }])
       }
     })
 
