@@ -60,3 +60,10 @@ export class CopyFailed extends Error {
     super(`The database could not be copied to ${to}: ${reason}. Name a file in a folder that can be written to, with room for all of it.`)
   }
 }
+
+/** The message of whatever was thrown, or its code or name when it has none: PGlite throws objects that are no errors. */
+export const reasonOf = (error: unknown): string => {
+  if (typeof error !== 'object' || error === null) return String(error)
+  const { message, code, name } = error as { message?: unknown; code?: unknown; name?: unknown }
+  return String(message || (code ?? name ?? 'for no reason that it told'))
+}

@@ -3,8 +3,7 @@ import { readMigrationFiles } from 'drizzle-orm/migrator'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Database, Queries } from './database.ts'
-import { CannotOpen, DiskFull, isLockTimeout, isThere, isUndone } from './errors.ts'
-import { reasonOf } from './open.ts'
+import { CannotOpen, DiskFull, isLockTimeout, isThere, isUndone, reasonOf } from './errors.ts'
 
 const FOLDER = fileURLToPath(new URL('./migrations', import.meta.url))
 const LOCK = 7_423_000_001 // an arbitrary advisory lock: several instances may start at once

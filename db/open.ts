@@ -1,6 +1,6 @@
 // Opens the configured database, or tells the operator why it cannot be opened.
 import { SPARE_BYTES, type Database } from './database.ts'
-import { CannotOpen, FilesGone } from './errors.ts'
+import { CannotOpen, FilesGone, reasonOf } from './errors.ts'
 import { lockFolder } from './lock.ts'
 import { openPglite } from './pglite.ts'
 import { freeBytes, lossDetector } from './pglite-files.ts'
@@ -65,11 +65,4 @@ const addressOf = (url: string): string => {
   if (hostname) return `${hostname}:${port || 5432}${pathname}`
   const several = /@([\w.:[\]-]+(?:,[\w.:[\]-]+)+(?:\/[\w-]+)?)[^@]*$/.exec(url)
   return several ? several[1]! : '?'
-}
-
-/** The message of whatever was thrown, or its code or name when it has none: PGlite throws objects that are no errors. */
-export const reasonOf = (error: unknown): string => {
-  if (typeof error !== 'object' || error === null) return String(error)
-  const { message, code, name } = error as { message?: unknown; code?: unknown; name?: unknown }
-  return String(message || (code ?? name ?? 'for no reason that it told'))
 }
