@@ -122,6 +122,7 @@ onEveryEngine((parley, engine) => {
       () => false,
     )
     expect(steps).toEqual([[0, log!.events]]) // told to stop, it leaves the rest to whoever runs
+    await parley().services.indexer.run() // which then notes that it is rebuilt
     await indexed(parley())
     const after = await found(said)
     expect(after).toEqual(before)
