@@ -1,4 +1,4 @@
-// What is limited for each holder, such as the waits of an address.
+// How much each holder has of something limited, such as the waits of an address.
 
 /** Who holds how much of something, and the most that one may hold. Nobody is remembered who holds nothing. */
 export class Holdings {

@@ -59,7 +59,7 @@ export const sessionIdOf = async (queries: Queries, { format, identity, formerId
 // Ids are hashes of the transcript's identity and the event's key, so that they are the same at every import.
 const hashedId = ({ source }: Format, identity: string) => uuidOf(`parley\n${source}\n${identity}`)
 const eventIdOf = (sessionId: string, key: string) => uuidOf(`${sessionId}\n${key}`)
-// So that no transcript names a task of this server.
+// A task's id is hashed, too, so that no transcript names a task of this server.
 const taskIdOf = (sessionId: string, task: string) => uuidOf(`${sessionId}\ntask ${task}`)
 
 export const identified = (sessionId: string, event: TraceEvent, key: string): IdentifiedEvent => ({

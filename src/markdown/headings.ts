@@ -64,7 +64,7 @@ const structureOf = (doc: string): { headings: Heading[]; closing: string | unde
   return { headings, closing: opened > 0 && (fence || html) ? '' : (fence ?? html?.closing) }
 }
 
-// What is known of a text up to a line.
+// The state of reading a text, up to a line.
 interface Reading {
   headings: Heading[]
   fence: string | undefined

@@ -116,7 +116,7 @@ const unlessUnreachable = (error: unknown): undefined => {
   if (!(error instanceof Unreachable)) throw error
 }
 
-// From what was delivered, and from what the agent was told of; undefined where the hub says neither.
+// Peeks from what was delivered, and from what the agent was told of; undefined where the hub answers either otherwise.
 const peeksOfTold = async (entry: Entry, at: At): Promise<[Peek, Peek] | undefined> => {
   const [delivered, told] = await Promise.all([undefined, entry.told].map((after) => peekAt(entry, asked(at, after, 0))))
   return isPeek(delivered!) && isPeek(told!) ? [delivered, told] : undefined

@@ -15,7 +15,7 @@ export const wordPlaces = (text: string, terms: string[]): [number, number][] =>
   })
 }
 
-/** Those of the terms that stand in the text as words. */
+/** The terms that stand in the text as words. */
 export const wordsAmong = (text: string, terms: string[]): string[] => {
   const compared = comparedForm(text, terms)
   return terms.filter((term) => wordAt(compared, term) >= 0)

@@ -624,8 +624,10 @@ onOneEngine(
       expect(await waited()).toBe(0)
     })
 
-    test('a purge gives back what was spent, or lifts the limit, and starts nothing: what waited for that is stopped, and named', async () => {
-      const { runner, call, log } = await scene()
+    // The limit of a session is used up by the first one below it: what is asked of the others waits.
+    const spentScene = async () => {
+      const its = await scene()
+      const { runner, call } = its
       const spend = { usage: { input_tokens: 10, output_tokens: 5, cost_usd: 0.5 } }
       const part = { title: 'Part', worktree_id: runner.worktree, initial_prompt: 'Go.', max_usd: 0.5 }
       const top = (await done(call('create_session', part))).session_id as string
@@ -634,6 +636,11 @@ onOneEngine(
         (await done(call('send_prompt', { session_id: top, prompt: 'Go.', mode: 'subsession' }))).session_id as string
       const spender = await child()
       await runner.work('Done.', [], spend)
+      return { ...its, top, child, spend, spender }
+    }
+
+    test('a purge gives back what was spent, or lifts the limit, and starts nothing: what waited for that is stopped, and named', async () => {
+      const { runner, call, log, top, child, spend, spender } = await spentScene()
       const other = await child()
       await start(call, top)
       const purged = async (...ids: string[]) => {
@@ -655,14 +662,7 @@ onOneEngine(
     })
 
     test('a purge that fails after the first of two says what it has done: how many are purged, and which agent it stopped', async () => {
-      const { runner, call, log } = await scene()
-      const part = { title: 'Part', worktree_id: runner.worktree, initial_prompt: 'Go.', max_usd: 0.5 }
-      const top = (await done(call('create_session', part))).session_id as string
-      await runner.work('Done.')
-      const child = async () =>
-        (await done(call('send_prompt', { session_id: top, prompt: 'Go.', mode: 'subsession' }))).session_id as string
-      const spender = await child()
-      await runner.work('Done.', [], { usage: { input_tokens: 10, output_tokens: 5, cost_usd: 0.5 } })
+      const { call, log, child, spender } = await spentScene()
       const [freed, kept] = [await child(), (await scene()).session_id]
       const { services, database } = parley()
       let fails = false

@@ -1,4 +1,4 @@
-// What an ACP agent shows of an edit beside its input, which not every agent tells.
+// The changes of files that an ACP agent shows beside a call's input, which not every agent tells.
 import { listOr, objectOr, textOr, wordOf, type Json } from '../../../transcripts/json.ts'
 
 /** The changes of files in a call's content, without the lines at their beginning and end that stay: what is cut of a long one is not what

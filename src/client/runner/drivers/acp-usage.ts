@@ -24,7 +24,7 @@ export const newAcpUsage = ({ countsLastCall }: AcpAgent, { conversation, fork, 
       if (!countsLastCall) tokens = sum(tokens, tokensIn(ended))
     },
     total(): Pick<Result, 'usage' | 'conversationCost'> {
-      // Less than before: it counts anew in each process.
+      // A cost below the one before: the agent counts anew in each process.
       const cost_usd = cost === undefined || before === undefined || cost < before ? null : cost - before
       return { ...(isUsed && { usage: { ...tokens, cost_usd } }), ...(cost !== undefined && { conversationCost: cost }) }
     },

@@ -91,7 +91,7 @@ const lastWords = (stderr: Readable) => {
   return () => kept.subarray(kept.findIndex(beginsCharacter)).toString('utf8').trim()
 }
 
-// What is cut off may end within a character.
+// The cut may be within a character.
 const beginsCharacter = (byte: number): boolean => (byte & 0xc0) !== 0x80
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

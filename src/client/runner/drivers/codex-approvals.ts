@@ -6,8 +6,8 @@ import { METHOD_NOT_FOUND, RpcError } from './json-rpc.ts'
 
 const CHANGES_KEPT = 50
 
-/** What is asked for beyond the call stands first in its input: the hub cuts the end of a long one. `tell`: says a word to the agent while it works. An answer has no place for one. `onQuestion`: the call that asks the user something, which
- *  ends the task. */
+/** A grant beyond the call stands first in its input: the hub cuts the end of a long one. `tell`: says a word to the agent while it works. An
+ *  answer has no place for one. `onQuestion`: the call that asks the user something, which ends the task. */
 export const newApprovals = (listener: Listener, tell: (word: string) => Promise<unknown>, onQuestion: (call: string) => void) => {
   const changes = new Map<string, unknown>() // edits that were announced: the request for permission names them alone
   const isAllowed = (tool: string, input: Json) => isAllowedBy(listener, tool, input, tell)
