@@ -13,6 +13,7 @@ import { leaseJob } from './runner/lease.ts'
 import { addWorktree } from './runner/add-worktree.ts'
 import { registerRunner } from './runner/register-runner.ts'
 import { takeTasks } from './runner/take-tasks.ts'
+import { unregisterRunner } from './runner/unregister-runner.ts'
 import { createSession } from './sessions/create-session.ts'
 import { answersJob } from './tasks/answers.ts'
 import { getSession } from './sessions/get-session.ts'
@@ -50,6 +51,7 @@ export const control: Toolset = {
     addWorktree,
     askPermission,
     listArchived,
+    unregisterRunner,
     answerPermission,
   ],
   guides: [{ name: 'control', about: 'giving work to other agents', text: guide }],

@@ -115,6 +115,7 @@ test(
     runner.child.kill('SIGINT') // one Ctrl-C may come twice
     expect(await stopsWith('SIGTERM', runner)).toBeLessThan(whileBusy(STOPS_MS))
     expect(task.finished).toMatchObject({ status: 'interrupted' })
+    expect(hub.calls.at(-1)).toMatchObject({ call: 'unregister', body: { runner_id: task.finished.runner_id } })
     expect(left()).toEqual([])
     const takes = hub.calls.length
     hub.prompt(site.app, 'Nobody takes this')

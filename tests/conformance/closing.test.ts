@@ -345,6 +345,7 @@ const STILL_PASS = [
   'create_session',
   'control.create_session',
   'control.register_runner',
+  'control.unregister_runner',
 ]
 
 onOneEngine((parley) => {

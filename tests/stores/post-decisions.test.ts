@@ -190,6 +190,7 @@ describe('every operation that changes what decides about a post moves the end o
     })
     await steered('manage_session', { action: 'delete' })
     await steered('manage_session', { action: 'start' })
+    await step('unregister_runner', () => done(runner.call('unregister_runner', { runner_id: runner.id })))
     await step('register_runner', () => done(runner.call('register_runner', { name: runner.name, agents: [], worktrees: [] })))
   })
 

@@ -105,6 +105,7 @@ export const startRunnerHub = async (config: Record<string, unknown> = { pages_o
       wanted.splice(0, wanted.length, ...wanted.filter(({ session_id }) => session_id !== body.session_id))
       return { body: { worktree_id: crypto.randomUUID() } }
     },
+    unregister: () => ({ body: {} }),
     archived({ session_ids, paths }) {
       if (paths && !takesPaths) return refuse(400, 'invalid_request', 'paths: Unrecognized key')
       const isKept = (id: string, i: number) => !archived.has(id) || inUse.has(paths?.[i])

@@ -112,7 +112,10 @@ export const hubCalls = (base: string, key: string, say: (line: string) => void)
       await sleep(wait, undefined, { ...(options.signal && { signal: options.signal }) })
     }
   }
-  return { ask }
+  /** Calls once, for what the hub comes to know without it too, though later. */
+  const tell = async (call: string, body: object, withinMs: number): Promise<void> =>
+    void (await once(call, JSON.stringify(body), { withinMs }).catch(() => {}))
+  return { ask, tell }
 }
 
 interface CallOptions {

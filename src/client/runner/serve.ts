@@ -10,6 +10,7 @@ import { keepMade, madeOnes, makeWorktree } from './worktrees.ts'
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 1_000
 const REMEMBERED = 10_000
+const LEAVES_WITHIN_MS = 2_000
 
 export interface Serving {
   parts: RunnerParts & { worktrees: Map<string, Repository> }
@@ -19,14 +20,19 @@ export interface Serving {
   registered(runnerId: string): void
 }
 
-/** Serves until `signal` aborts, and returns when each task has ended and the hub knows. Throws Stop where the hub wants no more of this
- *  runner; its tasks have ended then, too. */
+/** Serves until `signal` aborts, and returns when each task has ended and the hub knows, also that this runner ends. Throws Stop where the hub
+ *  wants no more of it; its tasks have ended then, too. */
 export const serve = async (serving: Serving, signal: AbortSignal): Promise<void> => {
   const { parts } = serving
   const shut = new AbortController()
   const until = AbortSignal.any([signal, shut.signal])
   const tasks = new Map<string, Task>()
-  const watched: Serving = { ...serving, parts: { ...parts, shutOut: (error) => shut.abort(error) } }
+  let runnerId: string | undefined
+  const registered = (id: string) => {
+    runnerId = id
+    serving.registered(id)
+  }
+  const watched: Serving = { ...serving, registered, parts: { ...parts, shutOut: (error) => shut.abort(error) } }
   try {
     for (;;) {
       await takeAsOne(watched, tasks, until)
@@ -36,7 +42,11 @@ export const serve = async (serving: Serving, signal: AbortSignal): Promise<void
     }
   } catch (error) {
     const reason = shut.signal.reason ?? error
-    if (signal.aborted && !shut.signal.aborted) return await endAll(tasks, 'interrupt')
+    if (signal.aborted && !shut.signal.aborted) {
+      await endAll(tasks, 'interrupt')
+      if (runnerId !== undefined) await parts.hub.tell('unregister', { runner_id: runnerId }, LEAVES_WITHIN_MS)
+      return
+    }
     await endAll(tasks, 'lose')
     throw reason instanceof Refused ? new Stop(inWords(reason)) : reason
   }

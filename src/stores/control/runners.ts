@@ -56,6 +56,10 @@ export const endRunner = async ({ db }: Queries, id: string): Promise<void> =>
 export const renewLease = async ({ query }: Queries, id: string): Promise<void> =>
   void (await query('update runners set seen_at = clock_timestamp() where id = $1', [id]))
 
+/** Ends the lease of a runner now, as if it had not called for as long. */
+export const endLease = async ({ query }: Queries, id: string): Promise<void> =>
+  void (await query(`update runners set seen_at = clock_timestamp() - interval '${LEASE_S} s' where id = $1 and ended_at is null`, [id]))
+
 const SEEN_EVERY_S = 5 // a runner that sends events calls many times a second
 
 /** Renews the lease of a runner that has called; undefined when this key has no such runner, `replaced` when another one took its place. */

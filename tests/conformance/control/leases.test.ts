@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { leaseJob } from '../../../src/control/runner/lease.ts'
 import { runnerCounts } from '../../../src/stores/status.ts'
 import { controlScene } from '../../support/control-scene.ts'
+import { bearer, keyOf } from '../../support/keys.ts'
 import { done, onOneEngine, refused, viaRest } from '../../support/parley.ts'
 import { said } from '../../support/played-runner.ts'
 
@@ -34,6 +35,22 @@ onOneEngine((parley) => {
     expect([await task(), await log()]).toEqual([lost, before])
     const next = await start('Next.')
     expect((await runner.takeOne()).task_id).toBe(next.task_id)
+  })
+
+  test('a runner that says that it ends is offline at once: what it had running is lost, and its name is free for one with another key', async () => {
+    const { runner, call, task } = await silentFor(0)
+    const worktree = async () => (await done(call('list_worktrees', {}))).worktrees.find((one: any) => one.worktree_id === runner.worktree)
+    const takeOver = { name: runner.name, agents: [], worktrees: [] }
+    const other = { headers: bearer(await keyOf(parley(), 'run')) }
+    await refused(viaRest(parley())('control.register_runner', takeOver, other), 'conflict')
+    expect((await worktree()).runner.online).toBe(true)
+    await done(runner.call('unregister_runner', { runner_id: runner.id }))
+    expect((await worktree()).runner.online).toBe(false)
+    await look()
+    expect(await task()).toMatchObject({ status: 'failed', error: { code: 'runner_lost' } })
+    await done(viaRest(parley())('control.register_runner', takeOver, other))
+    await refused(runner.call('unregister_runner', { runner_id: runner.id }), 'conflict')
+    await refused(runner.call('unregister_runner', { runner_id: crypto.randomUUID() }), 'not_found')
   })
 
   test('within its lease it keeps its task', async () => {

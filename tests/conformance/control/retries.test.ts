@@ -38,6 +38,7 @@ const SAMPLES: Record<string, Sample> = {
     other: { allow: false },
   },
   register_runner: { as: 'runner', input: ({ runner }) => ({ name: runner.name, agents: [], worktrees: [] }), other: { parallel: 2 } },
+  unregister_runner: { as: 'runner', input: ({ runner }) => ({ runner_id: runner.id }), other: { runner_id: crypto.randomUUID() } },
   add_task_events: {
     as: 'runner',
     input: ({ runner, task_id }) => ({ runner_id: runner.id, task_id, events: [event] }),

@@ -10,6 +10,7 @@ const GIVEN: Record<string, (ids: Ids) => Record<string, unknown>> = {
   'control.get_messages': ({ session_id }) => ({ session_id: session_id![2] }),
   'control.update_session': ({ session_id }) => ({ session_id: session_id![2], title: 'The lexer' }),
   'control.register_runner': () => ({ name: 'desk', agents: [], worktrees: [] }),
+  'control.unregister_runner': ({ runner_id }) => ({ runner_id: runner_id![0] }),
   'control.list_archived': ({ session_ids }) => ({ session_ids }),
   'control.add_task_events': ({ runner_id, task_id }) => ({
     runner_id: runner_id![0],

@@ -5,7 +5,16 @@ import { refuses, type Asked, type Verdict } from '../command.ts'
 export const ENDED = `ca_sess_${'0'.repeat(32)}`
 
 const READS = ['list_sessions', 'get_session', 'get_messages', 'get_message', 'list_worktrees', 'list_tasks', 'get_task']
-const OF_RUNNERS = ['register_runner', 'take_tasks', 'add_task_events', 'finish_task', 'add_worktree', 'ask_permission', 'list_archived']
+const OF_RUNNERS = [
+  'register_runner',
+  'take_tasks',
+  'add_task_events',
+  'finish_task',
+  'add_worktree',
+  'ask_permission',
+  'list_archived',
+  'unregister_runner',
+]
 const nameOf = (op: string) => op.replace('control.', '')
 
 /** Who may make this call, if one alone may: else a full key. */

@@ -4,6 +4,8 @@ import { named, workOf } from './sessions.ts'
 import { shown, taskNamed } from './tasks.ts'
 import { end, PARALLEL, runningOf, taskAnswer, taskOf, type Control } from './work.ts'
 
+const NO_RUNNER = '00000000-0000-4000-8000-000000000000'
+
 const taskScope = ({ task_id }: any) => `task/${task_id}`
 
 /** The runner as it is, or as it was before it registered again. */
@@ -202,4 +204,12 @@ const archived: Command = {
   }),
 }
 
-export const runner = [register, take, print, finish, madeWorktree, ask, answer, archived]
+// Of a runner that was replaced, or is unknown: the end of a lease is seen by a job, whenever its time comes (conformance/control/leases.test.ts).
+const unregister: Command = {
+  op: 'control.unregister_runner',
+  weight: 1,
+  input: (_, __, { control }) => ({ runner_id: control.runner.former.at(-1) ?? NO_RUNNER }),
+  judge: ({ input: { runner_id } }) => refuses(runner_id === NO_RUNNER ? 'not_found' : 'conflict'),
+}
+
+export const runner = [register, take, print, finish, madeWorktree, ask, answer, archived, unregister]

@@ -1,0 +1,23 @@
+// A runner says that it ends.
+import { z } from 'zod'
+import { endLease } from '../../stores/control/runners.ts'
+import { op, runnerRoute } from '../schemas.ts'
+import { RUNNER, runnerId, stillRunner } from './schemas.ts'
+
+/** Ends the caller's lease, so that it is offline at once and not a minute later. Its name and its worktrees stay its own, for when it registers
+ *  again. What it still has running is lost, so it tells the end of its tasks before. */
+export const unregisterRunner = op({
+  ...RUNNER,
+  name: 'unregister_runner',
+  summary: 'A runner says that it ends.',
+  route: runnerRoute('unregister'),
+  effect: 'write',
+  input: z.strictObject({ runner_id: runnerId }),
+  output: z.object({}),
+  refuses: ['conflict', 'forbidden'],
+  async run(context, { runner_id }) {
+    await stillRunner(context, runner_id)
+    await endLease(context.queries, runner_id)
+    return {}
+  },
+})
