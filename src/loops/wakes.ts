@@ -73,7 +73,7 @@ export class Wakes {
   }
 
   async #claim(session: string, asked: Asked[], perHour: number) {
-    if (asked.some(({ answer }) => answer.taken === undefined)) await ensureWakes(this.database, session)
+    if (asked.some(({ answer }) => answer.taken === null)) await ensureWakes(this.database, session)
     const granted = await claimWakes(this.database, session, [...claimsOf(asked)], perHour)
     const teams = new Set(granted.map(({ team_id }) => team_id))
     for (const { request, answer } of asked) answer.wake = teams.has(request.teamId)

@@ -16,23 +16,15 @@ export interface Key {
 
 export type KeyRecord = typeof keys.$inferSelect
 
-interface FoundKey {
-  key_hash: string
-  id: string
-  scope: KeyScope
-  name: string
-  session_id: string | null
-}
-
 // One that belongs to a session ends when that is archived.
 const FIND = `
-select k.key_hash, k.id, k.scope, k.name, k.session_id from keys k left join sessions s on s.id = k.session_id
+select k.key_hash, k.id, k.scope, k.name, k.session_id as "sessionId" from keys k left join sessions s on s.id = k.session_id
 where k.key_hash = any($1::text[]) and k.revoked_at is null and s.archived_at is null`
 
 /** The good keys among these, by their hashes (hexadecimal); undefined for each other. */
 export const findKeys = async ({ query }: Queries, hashes: string[]): Promise<(Key | undefined)[]> => {
-  const rows = await query<FoundKey>(FIND, [`{${hashes.join(',')}}`])
-  const found = new Map(rows.map(({ key_hash, session_id: sessionId, ...key }) => [key_hash, { ...key, sessionId }]))
+  const rows = await query<Key & { key_hash: string }>(FIND, [`{${hashes.join(',')}}`])
+  const found = new Map(rows.map(({ key_hash, ...key }) => [key_hash, key]))
   return hashes.map((hash) => found.get(hash))
 }
 

@@ -37,29 +37,15 @@ export interface MemberId {
 
 export type Participant = typeof participants.$inferSelect
 
-interface MemberRow {
-  ord: number
-  id: string
-  status: string
-  last_sequence: number
-  last_conversation_sequence: number
-  doc_version: number | null
-  team_id: string
-  token_hash: string
-  team_name: string
-  left: boolean
-  invited: boolean
-  verified: boolean
-  last_seen_cursor: number
-  delivered_cursor: number
-  addressed_cursor: number
-}
+type MemberRow = Omit<Member, 'session'> & SessionEnd & { ord: number }
 
 // Every call of every team goes through this statement: calls at the same time share one (core/runtime/batch-loader.ts).
 const MEMBERS = `
-select k.ord, s.id, s.status, s.last_sequence, s.last_conversation_sequence, d.version as doc_version,
-  p.team_id, p.token_hash, p.team_name, p.left_at is not null as left,
-  p.invitation_id is not null as invited, p.verified, p.last_seen_cursor, p.delivered_cursor, p.addressed_cursor
+select k.ord, s.id, s.status = 'closed' as closed, s.last_sequence as "lastSequence",
+  s.last_conversation_sequence as "lastConversationSequence", coalesce(d.version, 0) as "docVersion",
+  p.team_id as "teamId", p.token_hash as "tokenHash", p.team_name as "teamName", p.left_at is not null as left,
+  p.invitation_id is not null as invited, p.verified, p.last_seen_cursor as "lastSeenCursor",
+  p.delivered_cursor as "deliveredCursor", p.addressed_cursor as "addressedCursor"
 from json_to_recordset($1::json) as k(ord int, session_id uuid, team_id uuid)
 join participants p on p.session_id = k.session_id and p.team_id = k.team_id
 join sessions s on s.id = k.session_id
@@ -88,23 +74,9 @@ export const sessionOfTeam = async ({ query }: Queries, handle: string): Promise
 
 export const proves = ({ secret }: Token, { tokenHash }: Member) => sameText(tokenHash, sha256(secret))
 
-const memberOf = (row: MemberRow): Member => ({
-  session: {
-    id: row.id,
-    closed: row.status === 'closed',
-    lastSequence: row.last_sequence,
-    lastConversationSequence: row.last_conversation_sequence,
-    docVersion: row.doc_version ?? 0,
-  },
-  teamId: row.team_id,
-  tokenHash: row.token_hash,
-  teamName: row.team_name,
-  left: row.left,
-  invited: row.invited,
-  verified: row.verified,
-  lastSeenCursor: row.last_seen_cursor,
-  deliveredCursor: row.delivered_cursor,
-  addressedCursor: row.addressed_cursor,
+const memberOf = ({ ord: _, id, closed, lastSequence, lastConversationSequence, docVersion, ...member }: MemberRow): Member => ({
+  session: { id, closed, lastSequence, lastConversationSequence, docVersion },
+  ...member,
 })
 
 /** How it is with a team that is the session's agent: a task runs, or its runner is online, or is not. */
