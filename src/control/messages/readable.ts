@@ -1,11 +1,11 @@
 // What a person would see of a log: texts, and of a tool call one line. Never the JSON of its input or its output.
 import type { Queries } from '../../../db/database.ts'
+import { cutText, fitting, jsonLength } from '../../core/budget.ts'
 import { callLine } from '../../core/events/tool-call.ts'
 import type { EventRow } from '../../stores/events.ts'
 import { rowsAfter, type RowFilter } from '../../stores/control/messages.ts'
 import type { ReadableMessage } from './shape.ts'
 import { asText } from '../../core/text/as-text.ts'
-import { cutAt } from '../../core/text/cut-at.ts'
 
 /** What is shown of an event. */
 export const shownText = ({ type, content, tool_name }: Pick<EventRow, 'type' | 'content' | 'tool_name'>): string => {
@@ -51,27 +51,14 @@ export const messagesAfter = async (
 
 /** The first of these messages that have at most so many characters as JSON; the first one always, cut to them. */
 export const within = (messages: ReadableMessage[], maxChars: number, hasMore: boolean): Readable => {
-  const kept: ReadableMessage[] = []
-  let left = maxChars
-  for (const message of messages) {
-    const size = sizeOf(message)
-    if (kept.length > 0 && size > left) return { messages: kept, hasMore: true }
-    kept.push(size > left ? cutTo(message, left) : message)
-    left -= size
-  }
-  return { messages: kept, hasMore }
+  const fits = fitting(messages, maxChars)
+  const kept = fits.length > 0 ? fits : messages.slice(0, 1).map((message) => cutTo(message, maxChars))
+  return { messages: kept, hasMore: hasMore || kept.length < messages.length }
 }
-
-const sizeOf = (message: ReadableMessage) => JSON.stringify(message).length + 1
 
 const CUT = '\n[… cut: get_message has it whole]'
 
 const cutTo = (message: ReadableMessage, characters: number): ReadableMessage => {
-  const { text } = message
-  const around = sizeOf({ ...message, text: CUT })
-  const asJson = sizeOf({ ...message, text }) - sizeOf({ ...message, text: '' })
-  const share = (characters - around) / asJson // some characters take several as JSON
-  let kept = Math.max(0, Math.floor(text.length * share))
-  while (kept > 0 && sizeOf({ ...message, text: cutAt(text, kept) + CUT }) > characters) kept = Math.floor(kept * 0.9)
-  return { ...message, text: cutAt(text, kept) + CUT }
+  const around = jsonLength([{ ...message, text: CUT }])
+  return { ...message, text: cutText(message.text, characters - around) + CUT }
 }
