@@ -5,7 +5,7 @@ import { items, proposals } from '../../../db/records-schema.ts'
 import { sessions } from '../../../db/schema.ts'
 import type { ActionItem } from './action-items.ts'
 import { HOLDER, holds } from './leases.ts'
-import { ARCHIVED, type ListedProposal } from './proposal-list.ts'
+import { OF_SESSION, type ListedProposal } from './proposal-list.ts'
 import type { ListPosition } from '../list-position.ts'
 
 export interface ListedActionItem extends ListedProposal {
@@ -41,8 +41,7 @@ export const listActionItems = async ({ db }: Queries, filter: ActionItemFilter,
       item: getTableColumns(items),
       lapsed: sql<boolean>`${items.status} = 'claimed' and ${held(leaseS)} is not true`,
       proposal: getTableColumns(proposals),
-      meeting: { meeting_id: sessions.id, title: sessions.title, date: sessions.createdAt },
-      archived: ARCHIVED,
+      ...OF_SESSION,
     })
     .from(items)
     .innerJoin(proposals, eq(proposals.id, items.proposalId))

@@ -4,7 +4,7 @@ import type { Queries } from '../../../db/database.ts'
 import { decisions, proposals } from '../../../db/records-schema.ts'
 import { sessions } from '../../../db/schema.ts'
 import type { Decision } from './decisions.ts'
-import { ARCHIVED, type ListedProposal } from './proposal-list.ts'
+import { OF_SESSION, type ListedProposal } from './proposal-list.ts'
 import { hasAllWords } from './words.ts'
 import type { ListPosition } from '../list-position.ts'
 
@@ -51,8 +51,7 @@ export const listDecisions = ({ db }: Queries, filter: DecisionFilter): Promise<
     .select({
       decision: getTableColumns(decisions),
       proposal: getTableColumns(proposals),
-      meeting: { meeting_id: sessions.id, title: sessions.title, date: sessions.createdAt },
-      archived: ARCHIVED,
+      ...OF_SESSION,
     })
     .from(decisions)
     .innerJoin(proposals, eq(proposals.id, decisions.proposalId))

@@ -33,15 +33,17 @@ const inStatus = (status: Proposal['status']): SQL => {
   return eq(proposals.status, status)
 }
 
-/** Whether the session that is joined is archived. */
-export const ARCHIVED = sql<boolean>`${sessions.archivedAt} is not null`
+/** The columns of the session that is joined, as lists have them. */
+export const OF_SESSION = {
+  meeting: { meeting_id: sessions.id, title: sessions.title, date: sessions.createdAt },
+  archived: sql<boolean>`${sessions.archivedAt} is not null`,
+}
 
 const listed = (db: Queries['db']) =>
   db
     .select({
       proposal: { ...getTableColumns(proposals), status: STATUS, resolvedAt: RESOLVED_AT },
-      meeting: { meeting_id: sessions.id, title: sessions.title, date: sessions.createdAt },
-      archived: ARCHIVED,
+      ...OF_SESSION,
     })
     .from(proposals)
     .innerJoin(sessions, eq(sessions.id, proposals.sessionId))

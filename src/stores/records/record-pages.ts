@@ -7,8 +7,8 @@ import { decisions, items, proposals } from '../../../db/records-schema.ts'
 import { sessions } from '../../../db/schema.ts'
 import type { ActionItem } from './action-items.ts'
 import type { Decision } from './decisions.ts'
-import { ARCHIVED, type ListedProposal } from './proposal-list.ts'
-import { INDEXED, patternsOf } from './words.ts'
+import { OF_SESSION, type ListedProposal } from './proposal-list.ts'
+import { indexedOf, patternsOf } from './words.ts'
 import type { ListPosition } from '../list-position.ts'
 
 export const RECORD_STATUSES = ['in_force', 'withdrawn', 'open', 'done', 'dropped'] as const
@@ -56,8 +56,8 @@ const recordIds = async ({ query }: Queries, filter: RecordFilter): Promise<stri
   const [at, id] = after ? [given(after.at, 'timestamptz'), given(after.id, 'uuid')] : []
   const patterns = search === undefined ? [] : patternsOf(search)
   const words = [
-    ...patterns.slice(0, INDEXED).map((pattern) => `(title || ' ' || description) ilike ${given(pattern, 'text')}`),
-    ...(patterns.length > INDEXED ? [`(title || ' ' || description) ilike all (${given(pgArray(patterns), 'text[]')})`] : []),
+    ...indexedOf(patterns).map((pattern) => `(title || ' ' || description) ilike ${given(pattern, 'text')}`),
+    ...(patterns.length > 0 ? [`(title || ' ' || description) ilike all (${given(pgArray(patterns), 'text[]')})`] : []),
   ]
   const half = (table: string, time: string, whose: string, also: (string | undefined)[]) => {
     const conditions = [
@@ -88,17 +88,16 @@ const recordIds = async ({ query }: Queries, filter: RecordFilter): Promise<stri
 }
 
 const recordsByIds = async ({ db }: Queries, ids: string[]): Promise<ListedRecord[]> => {
-  const meeting = { meeting_id: sessions.id, title: sessions.title, date: sessions.createdAt }
   const proposal = getTableColumns(proposals)
   const [taken, made] = await Promise.all([
     db
-      .select({ decision: getTableColumns(decisions), proposal, meeting, archived: ARCHIVED })
+      .select({ decision: getTableColumns(decisions), proposal, ...OF_SESSION })
       .from(decisions)
       .innerJoin(proposals, eq(proposals.id, decisions.proposalId))
       .innerJoin(sessions, eq(sessions.id, decisions.sessionId))
       .where(isAmong(decisions.id, ids)),
     db
-      .select({ item: getTableColumns(items), proposal, meeting, archived: ARCHIVED })
+      .select({ item: getTableColumns(items), proposal, ...OF_SESSION })
       .from(items)
       .innerJoin(proposals, eq(proposals.id, items.proposalId))
       .innerJoin(sessions, eq(sessions.id, items.sessionId))

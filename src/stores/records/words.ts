@@ -3,7 +3,7 @@ import { sql, type SQL } from 'drizzle-orm'
 import { pgArray } from '../../../db/arrays.ts'
 import { patternOf } from '../like.ts'
 
-export const INDEXED = 4 // words, the longest, are looked up in a trigram index; each number of them is a statement of its own
+const INDEXED = 4 // words, the longest, are looked up in a trigram index; each number of them is a statement of its own
 const TRIGRAM = 3 // characters: the index knows no shorter text
 
 /** The different words of a query, the longest first. */
@@ -19,7 +19,8 @@ export const longWordsOf = (query: string): string[] =>
     .filter((word) => /[\p{L}\p{N}]{2}/u.test(word))
     .slice(0, INDEXED)
 
-const indexedOf = (patterns: string[]) => patterns.filter((pattern) => pattern.length >= TRIGRAM + 2).slice(0, INDEXED)
+/** The longest of these patterns, which a trigram index can look up. */
+export const indexedOf = (patterns: string[]) => patterns.filter((pattern) => pattern.length >= TRIGRAM + 2).slice(0, INDEXED)
 
 /** The condition that a text has all of the query's words. The longest are looked up in its trigram index. */
 export const hasAllWords = (text: SQL, query: string): SQL => {
