@@ -2,7 +2,7 @@
 // it is left behind.
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { pause } from '../../core/runtime/pause.ts'
-import type { Driver, Job, Listener, Result, Running, Spawn } from './drivers/driver.ts'
+import { failed, type Driver, type Job, type Listener, type Result, type Running, type Spawn } from './drivers/driver.ts'
 import { endMarked, marked } from './processes.ts'
 
 // After an interrupt all is gone within 2 s: 0.8 s in which the CLI may say how it ended and exit, then 0.3 s between SIGTERM and SIGKILL.
@@ -46,8 +46,6 @@ export const runCli = (driver: Driver, job: Job, listener: Listener, mark: strin
     },
   }
 }
-
-const failed = (message: string): Result => ({ status: 'failed', error: { code: 'agent_failed', message } })
 
 const started = (driver: Driver, job: Job, listener: Listener, spawnMarked: Spawn): Running => {
   const running = driver.start(job, listener, spawnMarked)

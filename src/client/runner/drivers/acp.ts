@@ -9,7 +9,7 @@ import { openConversation, type Session } from './acp-session.ts'
 import { newUpdates, type Updates } from './acp-updates.ts'
 import { newAcpUsage, type AcpUsage } from './acp-usage.ts'
 import { silentEnd, type Gone } from './cli.ts'
-import type { Driver, Job, Listener, Result, Running, Spawn } from './driver.ts'
+import { failed, type Driver, type Job, type Listener, type Result, type Running, type Spawn } from './driver.ts'
 import { METHOD_NOT_FOUND, RpcError, startPeer, type Peer } from './json-rpc.ts'
 import { promptOf } from './prompt.ts'
 import { printed, report } from './trace.ts'
@@ -175,5 +175,3 @@ const STOPS: Record<string, string> = {
   max_tokens: 'The model came to the end of the tokens that it may use.',
   max_turn_requests: 'The agent asked its model as often as it may in one turn.',
 }
-
-const failed = (message: string): Result => ({ status: 'failed', error: { code: 'agent_failed', message } })

@@ -1,12 +1,12 @@
 // What Claude Code says at the end of a turn. There may be several: a background agent that comes back begins another turn.
 import { isObject, listOr, textOr, type Json } from '../../../transcripts/json.ts'
-import type { Result, Usage } from './driver.ts'
+import { failed, type Result, type Usage } from './driver.ts'
 
 /** How the turn ended. */
 export const resultOf = (record: Json): Pick<Result, 'status' | 'answer' | 'error'> => {
   const answer = textOr(record.result)
   if (record.is_error !== true) return { status: 'completed', ...(answer !== undefined && { answer }) }
-  return { status: 'failed', error: { code: 'agent_failed', message: answer ?? errorsOf(record) } }
+  return failed(answer ?? errorsOf(record))
 }
 
 // Claude Code's errors begin with diagnostics for its developers, which are left out.

@@ -5,7 +5,7 @@ import { canBeNamed, claudeCommand, writeMcpFile } from './claude-command.ts'
 import { newClaudeReader } from './claude-records.ts'
 import { resultOf, usageOf } from './claude-result.ts'
 import { startCli, silentEnd, type Cli, type Gone } from './cli.ts'
-import type { Driver, Job, Listener, Result, Running, Spawn, Usage } from './driver.ts'
+import { failed, type Driver, type Job, type Listener, type Result, type Running, type Spawn, type Usage } from './driver.ts'
 import type { TraceEvent } from '../../../transcripts/trace-event.ts'
 import { aboutPermission, promptOf } from './prompt.ts'
 import { keyOf, printed, report } from './trace.ts'
@@ -23,7 +23,7 @@ export const claude: Driver = {
       return { ...running, ended: running.ended.finally(drop) }
     } catch (error) {
       const message = `Claude Code was not started: the file with its MCP servers could not be written (${String(error)}).`
-      return { ended: Promise.resolve<Result>({ status: 'failed', error: { code: 'agent_failed', message } }), interrupt() {} }
+      return { ended: Promise.resolve<Result>(failed(message)), interrupt() {} }
     }
   },
 }
@@ -120,7 +120,7 @@ const conclude = (job: Job, { begun, interrupted, result, known }: State, gone: 
   if (!begun && isConversationNamed(job) && result?.is_error === true) return missing(job, resultOf(result).error!.message)
   if (result === undefined) {
     if (interrupted) return { ...known, status: 'interrupted' }
-    return { ...known, status: 'failed', error: { code: 'agent_failed', message: silentEnd('Claude Code', gone) } }
+    return { ...known, ...failed(silentEnd('Claude Code', gone)) }
   }
   const said = resultOf(result)
   const stopped = said.status === 'failed' && (interrupted || known.interruptedBy !== undefined)
@@ -130,7 +130,6 @@ const conclude = (job: Job, { begun, interrupted, result, known }: State, gone: 
 const isConversationNamed = ({ conversation, fork }: Job) => conversation !== undefined || fork !== undefined
 
 const missing = ({ conversation, fork }: Job, why: string): Result => ({
-  status: 'failed',
-  error: { code: 'agent_failed', message: `Claude Code cannot go on with its conversation ${conversation ?? fork?.conversation}: ${why}` },
+  ...failed(`Claude Code cannot go on with its conversation ${conversation ?? fork?.conversation}: ${why}`),
   conversationMissing: true,
 })

@@ -5,7 +5,7 @@ import { followTurn, lengthOf, type Followed } from './codex-rollout.ts'
 import { openThread, type Thread } from './codex-thread.ts'
 import { newApprovals } from './codex-approvals.ts'
 import { silentEnd, type Gone } from './cli.ts'
-import type { Driver, Job, Listener, Result, Running, Spawn, Usage } from './driver.ts'
+import { failed, type Driver, type Job, type Listener, type Result, type Running, type Spawn, type Usage } from './driver.ts'
 import { RpcError, startPeer, type Peer } from './json-rpc.ts'
 import { promptOf } from './prompt.ts'
 import { printed, report } from './trace.ts'
@@ -91,7 +91,7 @@ const converse = async (job: Job, listener: Listener, peer: Peer, state: State, 
 const refused = ({ conversation, fork }: Job, { thread }: State, { message }: RpcError): Result => {
   const missing = thread === undefined && (conversation ?? fork) !== undefined
   const words = missing ? `Codex cannot go on with its conversation ${conversation ?? fork?.conversation}: ${message}` : `Codex: ${message}`
-  return { status: 'failed', error: { code: 'agent_failed', message: words }, ...(missing && { conversationMissing: true }) }
+  return { ...failed(words), ...(missing && { conversationMissing: true }) }
 }
 
 const begin = async (job: Job, peer: Peer, state: State): Promise<Thread> => {
@@ -165,8 +165,7 @@ const conclude = (
   const stopped: Result = { ...known, status: 'interrupted', ...(call !== undefined && { interruptedBy: call }) }
   if (ended?.status === 'completed') return { ...known, status: 'completed', ...(answer !== undefined && { answer }) }
   if (interrupted || asked !== undefined || ended?.status === 'interrupted') return stopped
-  const message = ended === undefined ? silentEnd('Codex', gone) : messageIn(ended)
-  return { ...known, status: 'failed', error: { code: 'agent_failed', message } }
+  return { ...known, ...failed(ended === undefined ? silentEnd('Codex', gone) : messageIn(ended)) }
 }
 
 const messageIn = ({ error }: Json) => {

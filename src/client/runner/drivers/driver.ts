@@ -67,6 +67,9 @@ export interface Result {
   conversationMissing?: true
 }
 
+/** The result of a CLI that could not do its task. */
+export const failed = (message: string) => ({ status: 'failed', error: { code: 'agent_failed', message } }) as const satisfies Result
+
 /** A CLI at work. */
 export interface Running {
   /** Resolves once the CLI has said how it ended and is gone, or has died. Rejects with a fault of the driver alone; the CLI may run on. */
