@@ -1,30 +1,32 @@
 // The choices of a prompt and of a new session: how it goes on, which agent, what that agent may.
 import { isBypass, type PermissionMode } from '../../src/core/permission-modes.ts'
 import { BeganWith, type FieldsProps } from '../forms/act-fields.tsx'
-import { FormField } from '../forms/form-field.tsx'
-import { Label } from '../ui/label.tsx'
-import { Select } from '../ui/select.tsx'
+import { FormField, type Problem } from '../forms/form-field.tsx'
 
 interface SelectProps {
   /** Comes before the ids of the fields, where a page has several. */
   within?: string
   chosen?: string | undefined
+  /** The choice that says nothing, where there is one. */
+  unsaid?: string
+  problem?: Problem | undefined
 }
 
+const unsaidFirst = (unsaid: string | undefined) => (unsaid === undefined ? [] : [{ value: '', text: unsaid }])
+
 /** `agents`: those that the runner has, by name, each with its version. */
-export const AgentSelect = ({ within = '', chosen, agents, unsaid }: SelectProps & { agents: AgentChoice[]; unsaid?: string }) => (
-  <div className="grid content-start gap-1">
-    <Label htmlFor={`${within}agentic_tool`}>Agent</Label>
-    <Select id={`${within}agentic_tool`} name="agentic_tool" defaultValue={chosen ?? (unsaid === undefined ? agents[0]?.tool : '')}>
-      {unsaid !== undefined && <option value="">{unsaid}</option>}
-      {agents.map(({ tool, name, version }) => (
-        <option key={tool} value={tool}>
-          {name}
-          {version && ` ${version}`}
-        </option>
-      ))}
-    </Select>
-  </div>
+export const AgentSelect = ({ within = '', chosen, agents, unsaid, problem }: SelectProps & { agents: AgentChoice[] }) => (
+  <FormField
+    id={`${within}agentic_tool`}
+    name="agentic_tool"
+    label="Agent"
+    options={[
+      ...unsaidFirst(unsaid),
+      ...agents.map(({ tool, name, version }) => ({ value: tool, text: version ? `${name} ${version}` : name })),
+    ]}
+    defaultValue={chosen ?? (unsaid === undefined ? agents[0]?.tool : '')}
+    problem={problem}
+  />
 )
 
 export interface AgentChoice {
@@ -46,28 +48,28 @@ const PERMISSIONS: Record<PermissionMode, string> = {
 }
 
 /** `bypass`: the runner lets agents do anything; undefined where it is not known. */
-export const PermissionSelect = ({ within = '', chosen = '', bypass, unsaid }: SelectProps & { bypass?: boolean; unsaid?: string }) => (
-  <div className="grid content-start gap-1">
-    <Label htmlFor={`${within}permission_mode`}>Permissions</Label>
-    <Select id={`${within}permission_mode`} name="permission_mode" defaultValue={chosen}>
-      {unsaid !== undefined && <option value="">{unsaid}</option>}
-      {Object.entries(PERMISSIONS).map(([mode, may]) => {
-        const refused = bypass === false && isBypass(mode)
-        return (
-          <option key={mode} value={mode} disabled={refused}>
-            {mode}: {refused ? 'its runner was started without --allow-bypass' : may}
-          </option>
-        )
-      })}
-    </Select>
-  </div>
+export const PermissionSelect = ({ within = '', chosen = '', bypass, unsaid, problem }: SelectProps & { bypass?: boolean }) => (
+  <FormField
+    id={`${within}permission_mode`}
+    name="permission_mode"
+    label="Permissions"
+    options={[
+      ...unsaidFirst(unsaid),
+      ...Object.entries(PERMISSIONS).map(([mode, may]) => {
+        const disabled = bypass === false && isBypass(mode)
+        return { value: mode, text: `${mode}: ${disabled ? 'its runner was started without --allow-bypass' : may}`, disabled }
+      }),
+    ]}
+    defaultValue={chosen}
+    problem={problem}
+  />
 )
 
 /** What an agent may: without asking, and spend. */
 export const LimitsFields = ({ values, problem }: FieldsProps) => (
   <>
     <BeganWith values={values} />
-    <PermissionSelect chosen={values.permission_mode} />
+    <PermissionSelect chosen={values.permission_mode} problem={problem} />
     <FormField
       name="max_usd"
       label="Limit, in US dollars"

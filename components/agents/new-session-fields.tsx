@@ -23,8 +23,8 @@ export const NewSessionFields = ({ values, problem, agents, bypass, branch }: Pr
       className="max-h-[40dvh] min-h-28"
     />
     <div className="grid gap-4 sm:grid-cols-2">
-      <AgentSelect agents={agents} chosen={values.agentic_tool} />
-      <PermissionSelect chosen={values.permission_mode ?? ''} bypass={bypass} unsaid="As usual for the agent" />
+      <AgentSelect agents={agents} chosen={values.agentic_tool} problem={problem} />
+      <PermissionSelect chosen={values.permission_mode} bypass={bypass} unsaid="As usual for the agent" problem={problem} />
     </div>
     <FormField
       name="branch"

@@ -1,9 +1,7 @@
-import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { withLf } from '../../src/core/text/line-breaks.ts'
 import { FormField, type Problem } from '../forms/form-field.tsx'
-import { Label } from '../ui/label.tsx'
-import { Select } from '../ui/select.tsx'
-import { anchorOf, fieldMoment, type NamedPerson, type ProposalView } from './proposal-view.ts'
+import type { Option } from '../ui/select.tsx'
+import { anchorOf, fieldMoment, type ProposalView } from './proposal-view.ts'
 
 interface Props {
   proposal: ProposalView
@@ -37,13 +35,13 @@ export const EditFields = ({ proposal, values, problem }: Props) => {
       {proposal.type === 'decision' ? (
         <>
           <FormField {...field('rationale')} label="Rationale" rows={2} maxLength={1_000} className="max-h-60" />
-          <Choice {...field('decided_by')} label="Decided by" choices={deciders(proposal)} />
+          <FormField {...field('decided_by')} label="Decided by" options={deciders(proposal)} />
         </>
       ) : (
         <div className="grid gap-3 sm:grid-cols-3">
           <FormField {...field('owner')} label="Owner" maxLength={120} list={names} autoComplete="off" />
           <FormField {...field('due')} label="Due (UTC)" type="datetime-local" />
-          <Choice {...field('priority')} label="Priority" choices={PRIORITIES} />
+          <FormField {...field('priority')} label="Priority" options={PRIORITIES} />
           <datalist id={names}>
             {proposal.people.map(({ name }) => (
               <option key={name} value={name} />
@@ -64,39 +62,13 @@ export const EditFields = ({ proposal, values, problem }: Props) => {
   )
 }
 
-const PRIORITIES = ['high', 'medium', 'low'].map((id) => ({ id, name: id }))
+const PRIORITIES = ['high', 'medium', 'low'].map((value) => ({ value }))
 
-const deciders = ({ decidedBy, people }: ProposalView): NamedPerson[] => {
+const deciders = ({ decidedBy, people }: ProposalView): Option[] => {
   const others = people.filter(({ id }) => id !== decidedBy?.id)
-  return [{ id: '', name: 'nobody in particular' }, ...(decidedBy ? [decidedBy] : []), ...others]
+  const named = [...(decidedBy ? [decidedBy] : []), ...others].map(({ id, name }) => ({ value: id, text: name }))
+  return [{ value: '', text: 'nobody in particular' }, ...named]
 }
-
-interface ChoiceProps {
-  id: string
-  name: string
-  label: string
-  defaultValue: string
-  problem: Problem | undefined
-  choices: NamedPerson[]
-}
-
-const Choice = ({ id, name, label, defaultValue, problem, choices }: ChoiceProps) => (
-  <div className="grid content-start gap-1">
-    <Label htmlFor={id}>{label}</Label>
-    <Select id={id} name={name} defaultValue={defaultValue}>
-      {choices.map((one) => (
-        <option key={one.id} value={one.id}>
-          {escapeInvisible(one.name)}
-        </option>
-      ))}
-    </Select>
-    {problem?.field === name && (
-      <p role="alert" className="text-[12.5px] text-destructive-foreground">
-        {problem.text}
-      </p>
-    )}
-  </div>
-)
 
 /** What the fields hold before anybody has changed them. */
 export const proposedValues = ({ title, description, rationale, decidedBy, owner, due, priority }: ProposalView) => ({

@@ -1,9 +1,7 @@
 // The fields of the forms of pages/board/work-forms.tsx.
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { BeganWith } from '../forms/act-fields.tsx'
-import { FormField, type Problem } from '../forms/form-field.tsx'
-import { Label } from '../ui/label.tsx'
-import { Select } from '../ui/select.tsx'
+import { FieldProblem, FormField, type Problem } from '../forms/form-field.tsx'
 
 export interface WorkFieldsProps {
   values: Record<string, string>
@@ -31,8 +29,14 @@ export const WorkFields = ({ values, problem, owners, others, waitsFor }: WorkFi
       className="max-h-[30dvh]"
     />
     <div className="grid grid-cols-2 gap-3">
-      <Choice name="priority" label="Priority" chosen={values.priority || 'medium'} options={[['high'], ['medium'], ['low']]} />
-      <Choice name="owner" label="For" chosen={values.owner ?? ''} options={[['', 'anybody'], ...owners.map((name): [string] => [name])]} />
+      <FormField name="priority" label="Priority" options={PRIORITIES} defaultValue={values.priority || 'medium'} problem={problem} />
+      <FormField
+        name="owner"
+        label="For"
+        options={[{ value: '', text: 'anybody' }, ...owners.map((value) => ({ value }))]}
+        defaultValue={values.owner ?? ''}
+        problem={problem}
+      />
     </div>
     <FormField
       name="paths"
@@ -48,28 +52,7 @@ export const WorkFields = ({ values, problem, owners, others, waitsFor }: WorkFi
   </>
 )
 
-const Choice = ({
-  name,
-  label,
-  chosen,
-  options,
-}: {
-  name: string
-  label: string
-  chosen: string
-  options: [value: string, text?: string][]
-}) => (
-  <div className="grid min-w-0 content-start gap-1">
-    <Label htmlFor={name}>{label}</Label>
-    <Select id={name} name={name} defaultValue={chosen}>
-      {options.map(([value, text = value]) => (
-        <option key={value} value={value}>
-          {escapeInvisible(text)}
-        </option>
-      ))}
-    </Select>
-  </div>
-)
+const PRIORITIES = ['high', 'medium', 'low'].map((value) => ({ value }))
 
 interface WaitsForProps {
   others: WorkFieldsProps['others']
@@ -78,7 +61,7 @@ interface WaitsForProps {
 }
 
 const WaitsFor = ({ others, chosen, problem }: WaitsForProps) => (
-  <fieldset className="min-w-0">
+  <fieldset className="grid min-w-0 gap-1">
     <legend className="mb-1 text-[13px] font-medium">Waits for</legend>
     <div className="thin-scroll max-h-[30dvh] overflow-y-auto rounded-md border bg-card py-1">
       {others.map(({ id, title }) => (
@@ -90,11 +73,7 @@ const WaitsFor = ({ others, chosen, problem }: WaitsForProps) => (
         </label>
       ))}
     </div>
-    {problem?.field === 'depends_on' && (
-      <p role="alert" className="mt-1 text-[12.5px] text-destructive-foreground">
-        {problem.text}
-      </p>
-    )}
+    <FieldProblem name="depends_on" problem={problem} />
   </fieldset>
 )
 

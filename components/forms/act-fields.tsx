@@ -1,6 +1,6 @@
 // The fields of the forms of pages/forms/session-forms.tsx.
 import { renderMarkdown } from '../../src/markdown/render.ts'
-import { FormField, type Problem } from './form-field.tsx'
+import { FieldProblem, FormField, type Problem } from './form-field.tsx'
 import { TeamName, type Team } from '../parts/team.tsx'
 import { Button } from '../ui/button.tsx'
 
@@ -141,10 +141,6 @@ export const ConvenerFields = ({ values, problem, teams = [] }: FieldsProps) => 
       </label>
     ))}
     {teams.length === 0 && <p className="text-[13px] text-muted-foreground">No team has joined yet.</p>}
-    {problem?.field === 'to' && (
-      <p role="alert" className="text-[12.5px] text-destructive-foreground">
-        {problem.text}
-      </p>
-    )}
+    <FieldProblem name="to" problem={problem} />
   </fieldset>
 )

@@ -1,8 +1,7 @@
 import { cn } from '../parts/cn.ts'
-import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { SearchBox } from '../search/search-box.tsx'
 import { Button } from '../ui/button.tsx'
-import { Select } from '../ui/select.tsx'
+import { Select, type Option } from '../ui/select.tsx'
 import { listHref, type Filters, type RecordsView } from './record-view.ts'
 
 const TYPES = [
@@ -11,15 +10,15 @@ const TYPES = [
   ['action', 'Action items'],
 ] as const
 
-const STATUSES: Record<string, [value: string, label: string][]> = {
+const STATUSES: Record<string, Option[]> = {
   decision: [
-    ['in_force', 'In force'],
-    ['withdrawn', 'Withdrawn'],
+    { value: 'in_force', text: 'In force' },
+    { value: 'withdrawn', text: 'Withdrawn' },
   ],
   action: [
-    ['open', 'Open'],
-    ['done', 'Done'],
-    ['dropped', 'Dropped'],
+    { value: 'open', text: 'Open' },
+    { value: 'done', text: 'Done' },
+    { value: 'dropped', text: 'Dropped' },
   ],
 }
 const statusesOf = (type: string) => STATUSES[type] ?? Object.values(STATUSES).flat()
@@ -33,7 +32,7 @@ export const TypeLinks = ({ at, filters }: { at: string; filters: Filters }) => 
         href={listHref(at, {
           ...filters,
           type,
-          status: statusesOf(type).some(([value]) => value === filters.status) ? filters.status : '',
+          status: statusesOf(type).some(({ value }) => value === filters.status) ? filters.status : '',
         })}
         aria-current={type === filters.type ? 'true' : undefined}
         className={cn(
@@ -61,13 +60,19 @@ export const RecordFilters = ({ at, view: { filters, owners, meetings } }: { at:
     <div className="flex flex-wrap items-center gap-2">
       <TypeLinks at={at} filters={filters} />
       <Choice name="status" label="Status" all="Any status" chosen={filters.status} options={statusesOf(filters.type)} />
-      <Choice name="owner" label="Whose" all="Anybody’s" chosen={filters.owner} options={owners.map(({ id, name }) => [id, name])} />
+      <Choice
+        name="owner"
+        label="Whose"
+        all="Anybody’s"
+        chosen={filters.owner}
+        options={owners.map(({ id, name }) => ({ value: id, text: name }))}
+      />
       <Choice
         name="meeting"
         label="Session"
         all="Any session"
         chosen={filters.meeting}
-        options={meetings.map(({ id, title }) => [id, title])}
+        options={meetings.map(({ id, title }) => ({ value: id, text: title }))}
       />
     </div>
   </form>
@@ -78,18 +83,11 @@ interface ChoiceProps {
   label: string
   all: string
   chosen: string
-  options: [value: string, label: string][]
+  options: Option[]
 }
 
 const Choice = ({ name, label, all, chosen, options }: ChoiceProps) => (
   <div className="record-choice">
-    <Select name={name} aria-label={label} defaultValue={chosen}>
-      <option value="">{all}</option>
-      {options.map(([value, text]) => (
-        <option key={value} value={value}>
-          {escapeInvisible(text)}
-        </option>
-      ))}
-    </Select>
+    <Select name={name} aria-label={label} defaultValue={chosen} options={[{ value: '', text: all }, ...options]} />
   </div>
 )

@@ -49,16 +49,7 @@ export const SearchForm = ({ search: { query, session, type, by, from, to }, nam
     </div>
     <div className="grid grid-cols-2 gap-2 sm:grid-cols-[minmax(0,1fr)_minmax(0,1fr)_9rem_9rem]">
       <Field id="type" label="Search in" className="max-sm:col-span-2">
-        <Select id="type" name="type" defaultValue={type}>
-          <option value="">Messages and documents</option>
-          <option value="all">Everything</option>
-          <option value="sessions">Titles and documents</option>
-          {SEARCHABLE.map((kind) => (
-            <option key={kind} value={kind}>
-              {TYPE_LABELS[kind].plural}
-            </option>
-          ))}
-        </Select>
+        <Select id="type" name="type" defaultValue={type} options={TYPES} />
       </Field>
       <Field id="by" label="Said by" className="max-sm:col-span-2">
         <Input id="by" name="by" list="names" defaultValue={by} maxLength={200} placeholder="Any team or person" className="px-2" />
@@ -91,6 +82,13 @@ export const SearchForm = ({ search: { query, session, type, by, from, to }, nam
     )}
   </form>
 )
+
+const TYPES = [
+  { value: '', text: 'Messages and documents' },
+  { value: 'all', text: 'Everything' },
+  { value: 'sessions', text: 'Titles and documents' },
+  ...SEARCHABLE.map((kind) => ({ value: kind, text: TYPE_LABELS[kind].plural })),
+]
 
 const Field = ({ id, label, className, children }: { id: string; label: string; className?: string; children: ReactNode }) => (
   <div className={className}>

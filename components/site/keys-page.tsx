@@ -4,8 +4,6 @@ import { Tabs } from '../parts/tabs.tsx'
 import { Alert } from '../ui/alert.tsx'
 import { Button, LinkButton } from '../ui/button.tsx'
 import { Card, CardContent, CardDescription, CardHeader, CardTitle } from '../ui/card.tsx'
-import { Label } from '../ui/label.tsx'
-import { Select } from '../ui/select.tsx'
 import { KeysTable, SignInsTable, type KeyList, type KeyView, type SignInView } from './keys-tables.tsx'
 import { Shell, type Frame } from './shell.tsx'
 import { MakeLink, NewLink, type MadeLink } from './sign-in-link.tsx'
@@ -132,21 +130,13 @@ const MakeKey = ({ view: { problem, values, scopes, nextId } }: { view: KeysView
         defaultValue={values.name}
         problem={problem}
       />
-      <div className="grid content-start gap-1">
-        <Label htmlFor="scope">Scope</Label>
-        <Select id="scope" name="scope" defaultValue={values.scope ?? 'full'}>
-          {scopes.map(({ scope, about }) => (
-            <option key={scope} value={scope}>
-              {scope}: {about}
-            </option>
-          ))}
-        </Select>
-        {problem?.field === 'scope' && (
-          <p role="alert" className="text-[12.5px] text-destructive-foreground">
-            {problem.text}
-          </p>
-        )}
-      </div>
+      <FormField
+        name="scope"
+        label="Scope"
+        options={scopes.map(({ scope, about }) => ({ value: scope, text: `${scope}: ${about}` }))}
+        defaultValue={values.scope ?? 'full'}
+        problem={problem}
+      />
       <FormField
         name="session_id"
         label="Session, for the scope sess alone"

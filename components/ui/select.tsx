@@ -1,8 +1,16 @@
 import type { ComponentProps } from 'react'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { Icon } from '../parts/icon.tsx'
 
-export const Select = ({ className, ...props }: ComponentProps<'select'>) => (
+/** `text` is the value itself unless it is given. */
+export interface Option {
+  value: string
+  text?: string
+  disabled?: boolean
+}
+
+export const Select = ({ className, options, ...props }: ComponentProps<'select'> & { options: Option[] }) => (
   <span className="relative block">
     <select
       data-slot="select"
@@ -11,7 +19,13 @@ export const Select = ({ className, ...props }: ComponentProps<'select'>) => (
         className,
       )}
       {...props}
-    />
+    >
+      {options.map(({ value, text = value, disabled }) => (
+        <option key={value} value={value} disabled={disabled}>
+          {escapeInvisible(text)}
+        </option>
+      ))}
+    </select>
     <Icon name="chevron" className="pointer-events-none absolute inset-y-0 right-2 my-auto size-3.5 rotate-90 text-muted-foreground" />
   </span>
 )

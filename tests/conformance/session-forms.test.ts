@@ -210,6 +210,8 @@ onOneEngine((parley) => {
       'kept &amp;</textarea>',
     )
     await refused('/sessions/new', { title: 'x', description: '', expected_teams: '0' }, 400, 'expected_teams-problem')
+    const choice = 'aria-invalid="true" aria-describedby="owner-problem" name="owner"'
+    await refused(`/sessions/${id}/board/new`, { title: 'Measure', owner: 'Nobody' }, 400, choice, 'Owner not found. owner: no team')
     await refused(`/sessions/${id}/messages`, { text: 'x'.repeat(33 * 1024) }, 400, 'xxx</textarea>')
     await refused(`/sessions/${id}/messages`, { text: `my ${alex.token}` }, 400, 'contains a token or key')
     await refused(`/sessions/${id}/history`, { version: '0', expected_version: '0' }, 409, 'Somebody changed the document in the meantime')

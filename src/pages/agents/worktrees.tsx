@@ -78,7 +78,7 @@ const inputOf = ({ worktree_id }: WorktreeRow, values: Record<string, string>) =
   return { title, worktree_id, ...(branch && { branch }), ...Object.fromEntries(said) }
 }
 
-const FIELDS = ['title', 'initial_prompt', 'branch', 'description']
+const FIELDS = ['title', 'initial_prompt', 'agentic_tool', 'permission_mode', 'branch', 'description']
 
 const renderForm = (c: Http, site: Site, worktree: WorktreeRow, values: Record<string, string>, error?: ErrorBody) => {
   const problem = error && problemOf(error, FIELDS)

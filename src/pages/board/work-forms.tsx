@@ -132,7 +132,7 @@ const beganWith = (was = ''): [start?: Values, waited?: string[]] => {
 
 const problemIn = (error: ErrorBody) => {
   const field = String(error.details.field ?? '').replace(/^items\.0\./, '').replace(/\.\d+$/, '') // prettier-ignore
-  return problemOf({ ...error, message: error.message.replace(/^items\.0\./, ''), details: { ...error.details, field } }, [
+  return problemOf({ ...error, message: error.message.replaceAll('items.0.', ''), details: { ...error.details, field } }, [
     ...FIELDS,
     'depends_on',
     'note',
