@@ -4,6 +4,8 @@ export interface Tab {
   label: string
   href: string
   current: boolean
+  /** What its label does not say. */
+  title?: string | undefined
 }
 
 /** Links between the lists that a page has, of which it shows one. */
@@ -13,9 +15,10 @@ export const Tabs = ({ label, tabs }: { label: string; tabs: Tab[] }) => (
       <a
         key={tab.label}
         href={tab.href}
-        aria-current={tab.current ? 'page' : undefined}
+        title={tab.title}
+        aria-current={tab.current ? 'true' : undefined}
         className={cn(
-          'flex h-7 items-center rounded px-2.5 text-[12.5px] text-muted-foreground hover:text-foreground max-sm:h-9 pointer-coarse:min-h-9',
+          'flex h-6.5 items-center rounded px-2.5 text-[12.5px] whitespace-nowrap text-muted-foreground hover:text-foreground max-sm:h-9 pointer-coarse:min-h-9',
           tab.current && 'bg-secondary font-medium text-secondary-foreground',
         )}
       >

@@ -1,4 +1,4 @@
-import { cn } from '../parts/cn.ts'
+import { Tabs } from '../parts/tabs.tsx'
 import { SearchBox } from '../search/search-box.tsx'
 import { Button } from '../ui/button.tsx'
 import { Select, type Option } from '../ui/select.tsx'
@@ -25,25 +25,13 @@ const statusesOf = (type: string) => STATUSES[type] ?? Object.values(STATUSES).f
 
 /** Decisions, action items or both: links, of which the address says which is chosen. `at`: the page of the list. */
 export const TypeLinks = ({ at, filters }: { at: string; filters: Filters }) => (
-  <nav aria-label="Type" className="flex w-fit gap-0.5 rounded-md border bg-card p-0.5 shadow-xs">
-    {TYPES.map(([type, label]) => (
-      <a
-        key={type}
-        href={listHref(at, {
-          ...filters,
-          type,
-          status: statusesOf(type).some(({ value }) => value === filters.status) ? filters.status : '',
-        })}
-        aria-current={type === filters.type ? 'true' : undefined}
-        className={cn(
-          'flex h-6.5 items-center rounded px-2.5 text-[12.5px] whitespace-nowrap text-muted-foreground hover:text-foreground max-sm:h-9 pointer-coarse:min-h-9',
-          type === filters.type && 'bg-secondary font-medium text-secondary-foreground',
-        )}
-      >
-        {label}
-      </a>
-    ))}
-  </nav>
+  <Tabs
+    label="Type"
+    tabs={TYPES.map(([type, label]) => {
+      const status = statusesOf(type).some(({ value }) => value === filters.status) ? filters.status : ''
+      return { label, href: listHref(at, { ...filters, type, status }), current: type === filters.type }
+    })}
+  />
 )
 
 /** Search and selects, as a form. */

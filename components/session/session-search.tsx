@@ -1,4 +1,4 @@
-import { cn } from '../parts/cn.ts'
+import { Tabs } from '../parts/tabs.tsx'
 import { SearchBox } from '../search/search-box.tsx'
 import { Button } from '../ui/button.tsx'
 
@@ -29,22 +29,10 @@ export const SessionSearch = ({ search, filter }: { search: string; filter: Filt
         Search
       </Button>
     </form>
-    <nav aria-label="Status" className="flex gap-0.5 rounded-md border bg-card p-0.5 shadow-xs">
-      {FILTERS.map((name) => (
-        <a
-          key={name}
-          href={hrefOf(search, name)}
-          title={MEANS[name]}
-          aria-current={name === filter ? 'true' : undefined}
-          className={cn(
-            'flex h-6.5 items-center rounded px-2.5 pointer-coarse:min-h-9 text-[12.5px] text-muted-foreground hover:text-foreground',
-            name === filter && 'bg-secondary font-medium text-secondary-foreground',
-          )}
-        >
-          {LABELS[name]}
-        </a>
-      ))}
-    </nav>
+    <Tabs
+      label="Status"
+      tabs={FILTERS.map((name) => ({ label: LABELS[name], href: hrefOf(search, name), current: name === filter, title: MEANS[name] }))}
+    />
   </div>
 )
 
