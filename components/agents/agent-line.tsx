@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { Snippet } from '../parts/snippet.tsx'
+import { TextLink } from '../parts/text-link.tsx'
 import { Badge } from '../ui/badge.tsx'
 import { AgentDot } from './agent-dot.tsx'
 import type { AgentView } from './agent-view.ts'
@@ -35,16 +36,16 @@ export const AgentLine = ({ agent }: { agent: AgentView }) => (
       ) : agent.placeless ? (
         'no worktree'
       ) : (
-        <a href="/worktrees" className="font-medium text-warn-foreground underline underline-offset-2">
+        <TextLink href="/worktrees" className="font-medium text-warn-foreground">
           no runner
-        </a>
+        </TextLink>
       )}
     </Part>
     {agent.used && <Part>{agent.used}</Part>}
     {agent.asking && (
-      <a href={`#${agent.asking}`} className="font-medium text-warn-foreground underline underline-offset-2">
+      <TextLink href={`#${agent.asking}`} className="font-medium text-warn-foreground">
         asks for permission
-      </a>
+      </TextLink>
     )}
     {agent.stopped && <p className="basis-full text-warn-foreground wrap-anywhere">{escapeInvisible(agent.stopped)}</p>}
   </div>

@@ -1,6 +1,7 @@
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { Icon } from '../parts/icon.tsx'
+import { TextLink } from '../parts/text-link.tsx'
 import { FOR_ACTORS } from '../session/warning-strip.tsx'
 import { Button } from '../ui/button.tsx'
 import { AgentDot } from './agent-dot.tsx'
@@ -25,12 +26,9 @@ export const TaskFold = ({ task }: { task: TaskItem }) => (
         <div className="border-t">
           <ol id={`trace-${task.sequence}`} />
           <p className="px-3 py-1.5 text-[12px]">
-            <a
-              href={`/sessions/${task.session}/turns/${task.turn}`}
-              className="text-muted-foreground underline underline-offset-2 hover:text-foreground"
-            >
+            <TextLink quiet href={`/sessions/${task.session}/turns/${task.turn}`} className="text-muted-foreground">
               All that it did, on a page of its own
-            </a>
+            </TextLink>
           </p>
         </div>
       </details>

@@ -3,6 +3,7 @@ import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Snippet } from '../parts/snippet.tsx'
+import { TextLink } from '../parts/text-link.tsx'
 import { Shell, type Frame } from '../site/shell.tsx'
 import { Badge } from '../ui/badge.tsx'
 import { LinkButton } from '../ui/button.tsx'
@@ -62,10 +63,7 @@ export const WorktreesPage = ({ frame, runners, command }: Props) => (
           )}
           {!frame.person && (
             <p className="text-[13px] text-muted-foreground">
-              <a href="/sign-in?next=/worktrees" className="text-foreground underline underline-offset-2">
-                Sign in
-              </a>{' '}
-              to open a session here.
+              <TextLink href="/sign-in?next=/worktrees">Sign in</TextLink> to open a session here.
             </p>
           )}
           {runners.map((runner) => (
@@ -98,11 +96,8 @@ const HowToStart = ({ command }: { command: string }) => (
   <>
     <Snippet label="In a checkout of the repository that agents are to work on" code={command} />
     <p className="mt-2 text-[12.5px] text-muted-foreground">
-      A signed-in person makes the key, of the scope run, at{' '}
-      <a href="/settings/keys" className="text-foreground underline underline-offset-2">
-        Keys and sign-ins
-      </a>
-      . Whoever signs in here can then run code there as the runner’s user.
+      A signed-in person makes the key, of the scope run, at <TextLink href="/settings/keys">Keys and sign-ins</TextLink>. Whoever signs in
+      here can then run code there as the runner’s user.
     </p>
   </>
 )

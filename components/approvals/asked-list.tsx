@@ -1,5 +1,6 @@
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { TeamName } from '../parts/team.tsx'
+import { TextLink } from '../parts/text-link.tsx'
 import { agoInWords, moment } from '../parts/time.ts'
 import { LinkButton } from '../ui/button.tsx'
 import type { AskedView } from './inbox-view.ts'
@@ -25,9 +26,9 @@ const AskedItem = ({ asked: { session, sequence, at, by, text }, now }: { asked:
       <div className="min-w-0 flex-1 basis-64">
         <p className="text-[12.5px] text-muted-foreground wrap-anywhere">
           <TeamName team={by} /> asks in{' '}
-          <a dir="auto" href={`${page}?around=${sequence}#m${sequence}`} className="underline underline-offset-2 hover:text-foreground">
+          <TextLink quiet dir="auto" href={`${page}?around=${sequence}#m${sequence}`}>
             {escapeInvisible(session.title)}
-          </a>{' '}
+          </TextLink>{' '}
           ·{' '}
           <time dateTime={at} title={moment(at)}>
             {agoInWords(at, now)}

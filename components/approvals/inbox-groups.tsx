@@ -3,6 +3,7 @@ import { PermissionCard } from '../agents/permission-card.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { TeamName } from '../parts/team.tsx'
 import { cn } from '../parts/cn.ts'
+import { TextLink } from '../parts/text-link.tsx'
 import { NotSent } from '../forms/act-form.tsx'
 import { FOR_ACTORS } from '../session/warning-strip.tsx'
 import { Button, buttonVariants } from '../ui/button.tsx'
@@ -14,9 +15,9 @@ export const AskedForItem = ({ asked: { session, card } }: { asked: AskedFor }) 
   <li>
     <p className="mb-1 text-[12.5px] text-muted-foreground wrap-anywhere">
       An agent asks for permission in{' '}
-      <a dir="auto" href={`/sessions/${session.id}`} className="underline underline-offset-2 hover:text-foreground">
+      <TextLink quiet dir="auto" href={`/sessions/${session.id}`}>
         {escapeInvisible(session.title)}
-      </a>
+      </TextLink>
     </p>
     <PermissionCard card={card} />
   </li>

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Tabs } from '../parts/tabs.tsx'
+import { TextLink } from '../parts/text-link.tsx'
 import { counted } from '../site/approvals-link.tsx'
 import { Shell, type Frame } from '../site/shell.tsx'
 import { Badge } from '../ui/badge.tsx'
@@ -32,9 +33,9 @@ const InboxFrame = ({ frame, tab, meeting, children }: Props) => (
           {meeting && (
             <p className="mt-0.5 text-[13px] text-muted-foreground wrap-anywhere">
               of <bdi className="text-foreground">{escapeInvisible(meeting.title)}</bdi>{' '}
-              <a href="/approvals" className="underline underline-offset-2 hover:text-foreground">
+              <TextLink quiet href="/approvals">
                 Show all
-              </a>
+              </TextLink>
             </p>
           )}
         </div>

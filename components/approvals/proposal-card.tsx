@@ -3,6 +3,7 @@ import { renderMarkdown } from '../../src/markdown/render.ts'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { TeamName } from '../parts/team.tsx'
+import { TextLink } from '../parts/text-link.tsx'
 import { dueAt, moment } from '../parts/time.ts'
 import { Badge } from '../ui/badge.tsx'
 import { ProposalActs, type Attempt } from './proposal-acts.tsx'
@@ -115,9 +116,9 @@ const Text = ({ text }: { text: string }) => (
 const Origin = ({ proposal: { id, by, session, age, at } }: { proposal: ProposalView }) => (
   <p className="origin wrap-anywhere">
     <TeamName team={by} /> in{' '}
-    <a dir="auto" href={`/sessions/${session.id}`} className="underline underline-offset-2 hover:text-foreground">
+    <TextLink quiet dir="auto" href={`/sessions/${session.id}`}>
       {escapeInvisible(session.title)}
-    </a>
+    </TextLink>
     <time dateTime={at} title={moment(at)} className="whitespace-nowrap tabular-nums">
       {' · '}
       <AgeMark id={id} age={age} />
@@ -174,9 +175,9 @@ const Source = ({ source: { quote, sequence, found }, session }: { source: NonNu
     )}
     <figcaption className="mt-0.5 text-[12px] text-muted-foreground">
       {sequence !== undefined && (
-        <a href={`/sessions/${session}?around=${sequence}#m${sequence}`} className="underline underline-offset-2 hover:text-foreground">
+        <TextLink quiet href={`/sessions/${session}?around=${sequence}#m${sequence}`}>
           Message {sequence}
-        </a>
+        </TextLink>
       )}
       {quote !== undefined && sequence !== undefined && ': '}
       {quote !== undefined &&

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { editedFields } from '../parts/edited-fields.ts'
+import { TextLink } from '../parts/text-link.tsx'
 import { moment } from '../parts/time.ts'
 import { ProblemNote } from '../forms/act-form.tsx'
 import { FormField, type Problem } from '../forms/form-field.tsx'
@@ -56,9 +57,9 @@ export const ProposalLine = ({ proposal, where, problem, whole }: Props) => {
           {where && (
             <>
               {' in '}
-              <a dir="auto" href={`/sessions/${proposal.session.id}`} className="underline underline-offset-2 hover:text-foreground">
+              <TextLink quiet dir="auto" href={`/sessions/${proposal.session.id}`}>
                 {escapeInvisible(proposal.session.title)}
-              </a>
+              </TextLink>
             </>
           )}
           {outcome.edited.length > 0 && <>, with another {editedFields(outcome.edited)}</>}

@@ -1,4 +1,5 @@
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
+import { TextLink } from '../parts/text-link.tsx'
 import { anchorOf, type ReplacedProposal } from './proposal-view.ts'
 import { WordDiff } from './word-diff.tsx'
 
@@ -15,9 +16,9 @@ export const Replaced = ({ replaced: { id, status, feedback, changes } }: { repl
   <section aria-label="What it replaces" className="min-w-0 rounded-md border bg-muted/40 px-3 py-2 text-[12.5px]">
     <p className="text-muted-foreground">
       Replaces{' '}
-      <a href={`/approvals/${id}#${anchorOf(id)}`} className="underline underline-offset-2 hover:text-foreground">
+      <TextLink quiet href={`/approvals/${id}#${anchorOf(id)}`}>
         {WAS[status]}
-      </a>
+      </TextLink>
       {feedback === '' ? '.' : ', with the words:'}
     </p>
     {feedback !== '' && (

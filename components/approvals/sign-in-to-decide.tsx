@@ -1,3 +1,4 @@
+import { TextLink } from '../parts/text-link.tsx'
 import type { Frame } from '../site/shell.tsx'
 
 /** For who may read and not decide: why there are no buttons, and the way to them. */
@@ -9,9 +10,9 @@ export const SignInToDecide = ({ frame: { person, path } }: { frame: Frame }) =>
       ) : (
         <>
           Signed-in people decide.{' '}
-          <a href={`/sign-in?next=${encodeURIComponent(path)}`} className="font-medium underline underline-offset-2">
+          <TextLink href={`/sign-in?next=${encodeURIComponent(path)}`} className="font-medium">
             Sign in to decide
-          </a>
+          </TextLink>
         </>
       )}
     </p>

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { Icon } from '../parts/icon.tsx'
 import { TeamName } from '../parts/team.tsx'
+import { TextLink } from '../parts/text-link.tsx'
 import { moment } from '../parts/time.ts'
 import { inDialog } from '../session/session-actions.tsx'
 import { FOR_ACTORS } from '../session/warning-strip.tsx'
@@ -52,12 +53,9 @@ export const Board = ({ board }: { board: BoardView }) => {
 }
 
 const Older = ({ session, children }: { session: string; children: ReactNode }) => (
-  <a
-    href={`/sessions/${session}/board?all=1`}
-    className="inline-block px-4 pt-2 text-[12.5px] text-muted-foreground underline underline-offset-2 hover:text-foreground sm:px-6"
-  >
+  <TextLink quiet href={`/sessions/${session}/board?all=1`} className="inline-block px-4 pt-2 text-[12.5px] text-muted-foreground sm:px-6">
     {children}
-  </a>
+  </TextLink>
 )
 
 interface ListProps {

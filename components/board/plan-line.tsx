@@ -1,4 +1,5 @@
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
+import { TextLink } from '../parts/text-link.tsx'
 import { itemAnchor, type Plan } from './board-view.ts'
 
 const NAMED = 2
@@ -18,9 +19,9 @@ export const PlanLine = ({ plan: { done, total, untaken } }: { plan: Plan }) => 
         {untaken.slice(0, NAMED).map(({ id, title }, i) => (
           <span key={id}>
             {i > 0 && ', '}
-            <a href={`#${itemAnchor(id)}`} dir="auto" className="underline underline-offset-2">
+            <TextLink href={`#${itemAnchor(id)}`} dir="auto" className="text-warn-foreground">
               {escapeInvisible(title)}
-            </a>
+            </TextLink>
           </span>
         ))}
         {untaken.length > NAMED && ` and ${untaken.length - NAMED} more`}

@@ -5,6 +5,7 @@ import { cn } from '../parts/cn.ts'
 import { DIFF_VIEWS, DiffTable } from './diff.tsx'
 import type { Problem } from '../forms/form-field.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { TextLink } from '../parts/text-link.tsx'
 import { Shell, type Frame } from '../site/shell.tsx'
 import { Alert } from '../ui/alert.tsx'
 import { Button, LinkButton } from '../ui/button.tsx'
@@ -30,9 +31,9 @@ export const DocHistoryPage = ({ frame, history, idempotencyKey, problem }: Prop
       <main id="main" className="mx-auto w-full max-w-7xl px-4 py-6 sm:px-6">
         <h1 className="text-xl font-semibold tracking-[-0.02em]">The document’s history</h1>
         <p className="mt-0.5 text-[13px] text-muted-foreground wrap-anywhere">
-          <a href={at} className="underline underline-offset-2 hover:text-foreground">
+          <TextLink quiet href={at}>
             {escapeInvisible(history.title)}
-          </a>
+          </TextLink>
           {' · '}
           {newest === 0 ? 'nothing written yet' : newest === 1 ? '1 version' : `${newest.toLocaleString('en')} versions`}
         </p>

@@ -4,6 +4,7 @@ import { renderMarkdown } from '../../src/markdown/render.ts'
 import { Icon } from '../parts/icon.tsx'
 import type { SharedDocument, Written as WrittenView } from '../session/session-view.ts'
 import { TeamName } from '../parts/team.tsx'
+import { TextLink } from '../parts/text-link.tsx'
 import { moment } from '../parts/time.ts'
 import { Button } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -117,12 +118,9 @@ export const Conclusion = ({ id, document: { conclusion } }: { id: string; docum
           dangerouslySetInnerHTML={{ __html: renderMarkdown(conclusion) }}
         />
         {conclusion.length > LONG && (
-          <a
-            href={`/sessions/${id}#doc-conclusion`}
-            className="mt-1 inline-block text-[12.5px] font-medium text-violet-foreground underline underline-offset-2"
-          >
+          <TextLink href={`/sessions/${id}#doc-conclusion`} className="mt-1 inline-block text-[12.5px] font-medium text-violet-foreground">
             Read all in the document
-          </a>
+          </TextLink>
         )}
       </details>
     </section>

@@ -1,6 +1,7 @@
 import { cn } from '../parts/cn.ts'
 import { historyHref, type History, type Version } from './doc-history.ts'
 import { TeamName } from '../parts/team.tsx'
+import { TextLink } from '../parts/text-link.tsx'
 import { moment } from '../parts/time.ts'
 
 /** A page of versions, newest first, each a link to what it changed. */
@@ -33,18 +34,8 @@ export const VersionList = ({ history }: { history: History }) => (
     </ol>
     {(history.before !== undefined || history.older !== undefined) && (
       <p className="flex justify-between gap-2 border-t px-3 py-2 text-[12.5px]">
-        {history.before === undefined ? (
-          <span />
-        ) : (
-          <a href={historyHref(history, { before: undefined })} className="underline underline-offset-2">
-            Newest
-          </a>
-        )}
-        {history.older !== undefined && (
-          <a href={historyHref(history, { before: history.older })} className="underline underline-offset-2">
-            Older
-          </a>
-        )}
+        {history.before === undefined ? <span /> : <TextLink href={historyHref(history, { before: undefined })}>Newest</TextLink>}
+        {history.older !== undefined && <TextLink href={historyHref(history, { before: history.older })}>Older</TextLink>}
       </p>
     )}
   </nav>

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { TextLink } from '../parts/text-link.tsx'
 import type { Problem } from './form-field.tsx'
 import { Shell, type Frame } from '../site/shell.tsx'
 import { Alert } from '../ui/alert.tsx'
@@ -133,9 +134,9 @@ export const ProblemNote = ({ problem }: { problem: Problem }) => (
     {problem.signIn && (
       <>
         {' '}
-        <a href="/sign-in" target="_blank" className="font-medium underline underline-offset-2">
+        <TextLink href="/sign-in" target="_blank" className="font-medium text-destructive-foreground">
           Sign in in another tab
-        </a>
+        </TextLink>
         , then submit again; your text is kept.
       </>
     )}

@@ -3,6 +3,7 @@ import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { itemAnchor } from '../board/board-view.ts'
 import { editedFields } from '../parts/edited-fields.ts'
 import { cn } from '../parts/cn.ts'
+import { TextLink } from '../parts/text-link.tsx'
 import { clock, dueAt, moment, shortDay } from '../parts/time.ts'
 import { inDialog } from '../session/session-actions.tsx'
 import { FOR_ACTORS } from '../session/warning-strip.tsx'
@@ -36,9 +37,9 @@ export const RecordRow = ({ record, within }: Props) => {
         <Badge variant={type === 'decision' ? 'concluded' : 'secondary'}>{TYPES[type]}</Badge>
         <Status record={record} className={STATUSES[status]} />
         {!within && (
-          <a href={`/sessions/${session.id}/records#${recordAnchor(id)}`} dir="auto" className={cn(LINK, 'min-w-0 truncate')}>
+          <TextLink quiet href={`/sessions/${session.id}/records#${recordAnchor(id)}`} dir="auto" className="min-w-0 truncate">
             {escapeInvisible(session.title)}
-          </a>
+          </TextLink>
         )}
         <time dateTime={at} title={moment(at)} className="ml-auto shrink-0 tabular-nums">
           {shortDay(at)}
@@ -84,7 +85,6 @@ export const RecordRow = ({ record, within }: Props) => {
   )
 }
 
-const LINK = 'underline underline-offset-2 hover:text-foreground'
 const WHOLE = 'shrink-0 whitespace-nowrap'
 
 const Status = ({ record: { id, type, status, session, team }, className }: { record: RecordView; className: string }) => {
@@ -92,9 +92,9 @@ const Status = ({ record: { id, type, status, session, team }, className }: { re
   const word = status === 'claimed' && team !== undefined ? 'in hand' : status
   const all = status === 'done' || status === 'dropped' ? '?all=1' : '' // a board shows the newest of these
   return (
-    <a href={`/sessions/${session.id}/board${all}#${itemAnchor(id)}`} className={cn(LINK, WHOLE, className)}>
+    <TextLink quiet href={`/sessions/${session.id}/board${all}#${itemAnchor(id)}`} className={cn(WHOLE, className)}>
       {word}
-    </a>
+    </TextLink>
   )
 }
 
@@ -155,15 +155,15 @@ const Provenance = ({ record }: { record: RecordView }) => {
       </time>
       {edited.length > 0 && <> with another {editedFields(edited)}</>}
       {' · '}
-      <a href={`/approvals/${proposal}`} className={`${LINK} in-data-guest:hidden`}>
+      <TextLink quiet href={`/approvals/${proposal}`} className="in-data-guest:hidden">
         what was proposed
-      </a>
+      </TextLink>
       {source?.sequence !== undefined && (
         <>
           <span className="in-data-guest:hidden">, </span>
-          <a href={`/sessions/${session.id}?around=${source.sequence}#m${source.sequence}`} className={LINK}>
+          <TextLink quiet href={`/sessions/${session.id}?around=${source.sequence}#m${source.sequence}`}>
             what was said
-          </a>
+          </TextLink>
         </>
       )}
     </p>

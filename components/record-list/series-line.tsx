@@ -1,5 +1,6 @@
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
+import { TextLink } from '../parts/text-link.tsx'
 import { day } from '../parts/time.ts'
 import { listHref, type SeriesMeeting, type SeriesView } from './record-view.ts'
 
@@ -11,12 +12,8 @@ export const SeriesHead = ({ series }: { series: SeriesView }) => (
     </p>
     <Timeline meetings={series.meetings} />
     <p className="mt-1.5 flex gap-4 text-[12.5px]">
-      <a href={listHref('/records', { series: series.id, type: 'decision', status: 'in_force' })} className="underline underline-offset-2">
-        Decisions in force
-      </a>
-      <a href={listHref('/records', { series: series.id, type: 'action', status: 'open' })} className="underline underline-offset-2">
-        What is open
-      </a>
+      <TextLink href={listHref('/records', { series: series.id, type: 'decision', status: 'in_force' })}>Decisions in force</TextLink>
+      <TextLink href={listHref('/records', { series: series.id, type: 'action', status: 'open' })}>What is open</TextLink>
     </p>
   </section>
 )
@@ -39,12 +36,9 @@ export const Timeline = ({ meetings, here }: { meetings: SeriesMeeting[]; here?:
           {openItems > 0 && (
             <>
               {', '}
-              <a
-                href={listHref('/records', { meeting: id, status: 'open' })}
-                className="underline underline-offset-2 hover:text-foreground"
-              >
+              <TextLink quiet href={listHref('/records', { meeting: id, status: 'open' })}>
                 {openItems} open
-              </a>
+              </TextLink>
             </>
           )}
           {!concluded && ', not concluded'}

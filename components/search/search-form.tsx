@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { SEARCHABLE, type EventType } from '../../src/core/events/event-types.ts'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
+import { TextLink } from '../parts/text-link.tsx'
 import { SearchBox } from './search-box.tsx'
 import { Button } from '../ui/button.tsx'
 import { Input } from '../ui/input.tsx'
@@ -75,9 +76,9 @@ export const SearchForm = ({ search: { query, session, type, by, from, to }, nam
             {escapeInvisible(session.title)}
           </a>
         </span>
-        <a href={searchHref({ query, type, by, from, to })} className="shrink-0 text-foreground underline underline-offset-2">
+        <TextLink href={searchHref({ query, type, by, from, to })} className="shrink-0">
           Search all sessions
-        </a>
+        </TextLink>
       </p>
     )}
   </form>

@@ -6,6 +6,7 @@ import { Marked } from '../parts/marked.tsx'
 import { sourceName } from '../parts/source.ts'
 import { searchHref, TYPE_LABELS, type Search } from './search-form.tsx'
 import { TeamMark, TeamName, type Team } from '../parts/team.tsx'
+import { TextLink } from '../parts/text-link.tsx'
 import { moment } from '../parts/time.ts'
 import { Badge } from '../ui/badge.tsx'
 
@@ -68,13 +69,14 @@ const SessionHead = ({ sessionId, title, search }: Pick<EventHit, 'sessionId' | 
         {escapeInvisible(title)}
       </a>
     </h3>
-    <a
+    <TextLink
+      quiet
       href={searchHref({ ...search, page: 1, session: { id: sessionId } })}
       aria-label={`Only this session: ${escapeInvisible(title)}`}
-      className="-my-1 shrink-0 py-1 text-[12px] text-muted-foreground underline underline-offset-2 hover:text-foreground"
+      className="-my-1 shrink-0 py-1 text-[12px] text-muted-foreground"
     >
       Only this session
-    </a>
+    </TextLink>
   </div>
 )
 

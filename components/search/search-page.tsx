@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { Icon } from '../parts/icon.tsx'
+import { TextLink } from '../parts/text-link.tsx'
 import { searchHref, SearchForm, type Search } from './search-form.tsx'
 import { Hits, SessionHitRow, type EventHit, type SessionMatch } from './search-hits.tsx'
 import { Shell, type Frame } from '../site/shell.tsx'
@@ -69,12 +70,9 @@ const Results = ({ search, lastPage, found }: ResultsProps) => (
         </ul>
         {found.moreSessions && search.type !== 'sessions' && (
           <p className="border-t px-4 py-2 text-[12.5px]">
-            <a
-              href={searchHref({ ...search, type: 'sessions' })}
-              className="text-muted-foreground underline underline-offset-2 hover:text-foreground"
-            >
+            <TextLink quiet href={searchHref({ ...search, type: 'sessions' })} className="text-muted-foreground">
               More sessions and documents
-            </a>
+            </TextLink>
           </p>
         )}
       </Group>
@@ -133,26 +131,18 @@ const count = ({ type, page }: Search, { hits, sessions, total, more, moreSessio
   return counts.join(' · ').replace(/^./, (first) => first.toUpperCase())
 }
 
-const WAY_ON = 'text-foreground underline underline-offset-2'
-
 const NoHits = ({ search }: { search: Search }) => {
   const { query, session, type, by, from, to, page } = search
   if (page > 1)
     return (
       <Empty icon={<Icon name="search" />} title="No more results">
-        <a href={searchHref({ query, session, type, by, from, to })} className={WAY_ON}>
-          Back to the first page
-        </a>
+        <TextLink href={searchHref({ query, session, type, by, from, to })}>Back to the first page</TextLink>
       </Empty>
     )
   if (type === 'sessions' && by)
     return (
       <Empty icon={<Icon name="search" />} title="No results">
-        Titles and documents have no author:{' '}
-        <a href={searchHref({ ...search, by: '' })} className={WAY_ON}>
-          search them without a name
-        </a>
-        .
+        Titles and documents have no author: <TextLink href={searchHref({ ...search, by: '' })}>search them without a name</TextLink>.
       </Empty>
     )
   return (
@@ -161,10 +151,7 @@ const NoHits = ({ search }: { search: Search }) => {
       {by && ', or a name exactly as messages show it'}
       {(session || type !== 'all' || by || from || to) && (
         <>
-          , or{' '}
-          <a href={searchHref({ query, type: 'all' })} className={WAY_ON}>
-            search everywhere
-          </a>
+          , or <TextLink href={searchHref({ query, type: 'all' })}>search everywhere</TextLink>
           {type === '' && ', boards, decisions and tool calls too'}
         </>
       )}

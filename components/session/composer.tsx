@@ -2,6 +2,7 @@ import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { NotSent, ProblemNote, SessionOver } from '../forms/act-form.tsx'
 import type { Problem } from '../forms/form-field.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { TextLink } from '../parts/text-link.tsx'
 import type { Frame } from '../site/shell.tsx'
 import { Button } from '../ui/button.tsx'
 import { Textarea } from '../ui/textarea.tsx'
@@ -83,13 +84,9 @@ const Answers = ({ sessionId, id, sequence, name }: AnsweredQuestion & { session
     <a href={`#m${sequence}`} className="min-w-0 truncate hover:text-foreground">
       Answers <bdi>{escapeInvisible(name)}</bdi>, #{sequence}
     </a>
-    <a
-      href={`/sessions/${sessionId}`}
-      title="Write to all teams instead"
-      className="shrink-0 underline underline-offset-2 hover:text-foreground"
-    >
+    <TextLink quiet href={`/sessions/${sessionId}`} title="Write to all teams instead" className="shrink-0">
       Cancel
-    </a>
+    </TextLink>
   </p>
 )
 
@@ -98,9 +95,9 @@ const Stranger = ({ sessionId, person }: ComposerProps) =>
     person.role === 'guest' && <p className="shrink-0 px-4 pb-3 text-[12.5px] text-muted-foreground">You are reading a shared link.</p>
   ) : (
     <p className="shrink-0 px-4 pb-3 text-[12.5px] text-muted-foreground concluded:hidden">
-      <a href={`/sign-in?next=/sessions/${sessionId}`} className="underline underline-offset-2 hover:text-foreground">
+      <TextLink quiet href={`/sign-in?next=/sessions/${sessionId}`}>
         Sign in
-      </a>{' '}
+      </TextLink>{' '}
       to post
     </p>
   )

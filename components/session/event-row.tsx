@@ -2,6 +2,7 @@ import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { Icon, iconNamed } from '../parts/icon.tsx'
 import { TeamName, type Team } from '../parts/team.tsx'
+import { TextLink } from '../parts/text-link.tsx'
 import { clock, moment } from '../parts/time.ts'
 
 interface TextChange {
@@ -33,7 +34,14 @@ export const EventRow = ({ item }: { item: EventItem }) => (
       <Icon name={iconNamed(item.icon)} className="size-3.5" />
     </span>
     <div className="min-w-0 flex-1 pr-10 wrap-anywhere">
-      {item.team && <TeamName team={item.team} />} {item.href === undefined ? item.words : <Link href={item.href}>{item.words}</Link>}
+      {item.team && <TeamName team={item.team} />}{' '}
+      {item.href === undefined ? (
+        item.words
+      ) : (
+        <TextLink quiet href={item.href}>
+          {item.words}
+        </TextLink>
+      )}
       {item.docVersion !== undefined && <WithDocument version={item.docVersion} />}
       <Details item={item} />
     </div>
@@ -45,12 +53,6 @@ export const EventRow = ({ item }: { item: EventItem }) => (
       {clock(item.at)}
     </a>
   </li>
-)
-
-const Link = ({ href, children }: { href: string; children: string }) => (
-  <a href={href} className="underline underline-offset-2 hover:text-foreground">
-    {children}
-  </a>
 )
 
 const WithDocument = ({ version }: { version: number }) => (

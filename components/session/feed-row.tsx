@@ -10,6 +10,7 @@ import { EditRow, type EditItem } from './edit-row.tsx'
 import { EventRow, type EventItem } from './event-row.tsx'
 import { QuestionMark, type QuestionItem } from './question-mark.tsx'
 import { TeamMark, TeamName, type Team } from '../parts/team.tsx'
+import { TextLink } from '../parts/text-link.tsx'
 import { clock, moment } from '../parts/time.ts'
 
 export interface MessageItem {
@@ -115,9 +116,9 @@ const Prompter = ({ by: { kind, name, session } }: { by: PromptedBy }) => (
     {session === undefined ? (
       <bdi className="font-semibold text-foreground">{escapeInvisible(name)}</bdi>
     ) : (
-      <a href={`/sessions/${session}`} className="font-semibold text-foreground underline underline-offset-2">
+      <TextLink href={`/sessions/${session}`} className="font-semibold">
         <bdi>{escapeInvisible(name)}</bdi> in its session
-      </a>
+      </TextLink>
     )}
   </>
 )

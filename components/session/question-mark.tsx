@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
+import { TextLink } from '../parts/text-link.tsx'
 import { FOR_ACTORS } from './warning-strip.tsx'
 
 /** What came of a question, for the row that asks it. */
@@ -38,12 +39,9 @@ export const QuestionMark = ({ item: { sequence, answers, withdrawn, waitingFor,
     {asksPerson && (
       <span className={`concluded:hidden ${FOR_ACTORS}`}>
         <Dot />
-        <a
-          href={`?answer=${sequence}#message`}
-          className="-my-1.5 inline-block py-1.5 font-medium text-foreground underline underline-offset-2"
-        >
+        <TextLink href={`?answer=${sequence}#message`} className="-my-1.5 inline-block py-1.5 font-medium">
           Answer
-        </a>
+        </TextLink>
       </span>
     )}
   </p>

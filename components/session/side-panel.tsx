@@ -1,5 +1,6 @@
 import { Board } from '../board/board-pane.tsx'
 import type { BoardView } from '../board/board-view.ts'
+import { TextLink } from '../parts/text-link.tsx'
 import { TypeLinks } from '../record-list/record-filters.tsx'
 import { PersonLink } from '../record-list/record-row.tsx'
 import { RecordRows } from '../record-list/record-rows.tsx'
@@ -65,12 +66,9 @@ const Records = ({ session, view, people, series }: { session: string } & Sessio
             <summary className="w-fit cursor-pointer hover:text-foreground">One of {series.count} sessions in a row</summary>
             <Timeline meetings={series.meetings} here={session} />
           </details>
-          <a
-            href={listHref('/records', { series: series.id, type: 'decision', status: 'in_force' })}
-            className="underline underline-offset-2 hover:text-foreground"
-          >
+          <TextLink quiet href={listHref('/records', { series: series.id, type: 'decision', status: 'in_force' })}>
             All their decisions in force
-          </a>
+          </TextLink>
         </div>
       )}
     </div>

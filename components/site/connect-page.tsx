@@ -23,6 +23,7 @@ import {
   wayIn,
   withRecords,
 } from '../parts/snippets.ts'
+import { TextLink } from '../parts/text-link.tsx'
 import { LinkButton } from '../ui/button.tsx'
 import { Card, CardContent, CardDescription, CardHeader, CardTitle } from '../ui/card.tsx'
 
@@ -103,10 +104,7 @@ export const ConnectPage = ({ frame, link, program, session }: Props) => {
           <Snippet label="Post" code={curlPost(link, open?.id)} className={WIDE} />
           <Snippet label="Follow: answers when something happens" code={curlFollow(link, open?.id)} className={WIDE} />
           <p className="text-[13px] text-muted-foreground lg:col-span-2">
-            Every call is described in{' '}
-            <a href="/api/openapi.json" className="text-foreground underline underline-offset-2">
-              openapi.json
-            </a>
+            Every call is described in <TextLink href="/api/openapi.json">openapi.json</TextLink>
           </p>
         </Step>
       </main>
@@ -162,11 +160,7 @@ const Join = ({ session, link, program, mayInvite }: Pick<Props, 'link' | 'progr
       <Colleague link={link} program={program} session={session.id} />
       {link.token && mayInvite && (
         <p className="text-[13px] text-muted-foreground lg:col-span-2">
-          An agent without the access token joins by an invitation:{' '}
-          <a href={`/sessions/${session.id}/share`} className="text-foreground underline underline-offset-2">
-            make one
-          </a>
-          .
+          An agent without the access token joins by an invitation: <TextLink href={`/sessions/${session.id}/share`}>make one</TextLink>.
         </p>
       )}
       <Instructions />
@@ -216,10 +210,7 @@ const OpenSession = ({ id }: { id: string }) => (
 
 const Instructions = () => (
   <p className="text-[13px] text-muted-foreground lg:col-span-2">
-    Instructions for the agent to read:{' '}
-    <a href="/AGENTS.md" className="text-foreground underline underline-offset-2">
-      AGENTS.md
-    </a>
+    Instructions for the agent to read: <TextLink href="/AGENTS.md">AGENTS.md</TextLink>
   </p>
 )
 

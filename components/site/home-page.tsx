@@ -11,6 +11,7 @@ import { SessionSearch, type Filter } from '../session/session-search.tsx'
 import { Shell, type Frame } from './shell.tsx'
 import { Snippet } from '../parts/snippet.tsx'
 import { connecting, convene } from '../parts/snippets.ts'
+import { TextLink } from '../parts/text-link.tsx'
 import { Alert } from '../ui/alert.tsx'
 import { LinkButton } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -136,9 +137,7 @@ const List = ({ sessions, search, terms }: { sessions: SessionSummary[]; search:
     {sessions.length === 0 ? (
       <p className="px-4 py-6 text-center text-[13px] text-muted-foreground">
         {search ? 'No title, description or document matches; messages do, see below.' : 'No session has this status.'}{' '}
-        <a href="/" className="text-foreground underline underline-offset-2">
-          Show all
-        </a>
+        <TextLink href="/">Show all</TextLink>
       </p>
     ) : (
       <ul className="divide-y">
@@ -157,12 +156,9 @@ const Messages = ({ search, found: { hits, terms, total, more } }: { search: str
       <h2 id="messages" className="text-[13px] font-medium">
         Messages
       </h2>
-      <a
-        href={searchHref({ query: search })}
-        className="ml-auto text-[12.5px] text-muted-foreground underline underline-offset-2 hover:text-foreground"
-      >
+      <TextLink quiet href={searchHref({ query: search })} className="ml-auto text-[12.5px] text-muted-foreground">
         {hits.length === total ? 'Search with filters' : `All ${total}${more ? '+' : ''} results`}
-      </a>
+      </TextLink>
     </div>
     <div className="mt-1.5 overflow-hidden rounded-lg border bg-card shadow-xs">
       <Hits hits={hits} search={{ query: search }} terms={terms} />
@@ -175,14 +171,8 @@ const NothingFound = ({ search, filter }: { search: string; filter: Filter }) =>
     <Empty icon={<Icon name="search" />} title="Nothing found">
       {filter === 'all' ? 'Nothing matches' : `No ${filter} session and no message matches`} “
       <span className="wrap-anywhere">{escapeInvisible(search)}</span>”. Try fewer or different words,{' '}
-      <a href={searchHref({ query: search, type: 'all' })} className="text-foreground underline underline-offset-2">
-        search everything that was done
-      </a>
-      , or{' '}
-      <a href="/" className="text-foreground underline underline-offset-2">
-        show all sessions
-      </a>
-      .
+      <TextLink href={searchHref({ query: search, type: 'all' })}>search everything that was done</TextLink>, or{' '}
+      <TextLink href="/">show all sessions</TextLink>.
     </Empty>
   </div>
 )
@@ -197,9 +187,7 @@ const NoSessions = ({ link }: { link: ServerLink }) => (
         <Snippet label="Then say to the agent" code={convene(link)} />
       </div>
       <p className="mt-4">
-        <a href="/connect" className="text-foreground underline underline-offset-2">
-          By hand, and other clients
-        </a>
+        <TextLink href="/connect">By hand, and other clients</TextLink>
       </p>
     </Empty>
   </div>

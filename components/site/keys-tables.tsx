@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
+import { TextLink } from '../parts/text-link.tsx'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { Table, TableCell, TableHead } from '../ui/table.tsx'
@@ -56,10 +57,7 @@ export const KeysTable = ({ keys, list }: { keys: KeyView[]; list: KeyList }) =>
               {sessionId && (
                 <>
                   {' '}
-                  for{' '}
-                  <a href={`/sessions/${sessionId}`} className="text-foreground underline underline-offset-2">
-                    {sessionId.slice(0, 8)}
-                  </a>
+                  for <TextLink href={`/sessions/${sessionId}`}>{sessionId.slice(0, 8)}</TextLink>
                 </>
               )}
             </p>

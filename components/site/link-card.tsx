@@ -2,6 +2,7 @@ import type { ServerLink } from '../../src/core/server-link.ts'
 import type { Frame } from './shell.tsx'
 import { Snippet } from '../parts/snippet.tsx'
 import { claude, codexConfig, connectCommand, CONNECTS, curlCreate } from '../parts/snippets.ts'
+import { TextLink } from '../parts/text-link.tsx'
 import { Alert } from '../ui/alert.tsx'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
@@ -64,10 +65,7 @@ const ChangeLink = ({ frame, link, typed }: Omit<Props, 'notice' | 'program'>) =
   if (!frame.person) {
     return (
       <p className="text-[13px] text-muted-foreground">
-        <a href="/sign-in?next=/settings" className="text-foreground underline underline-offset-2">
-          Sign in to change this
-        </a>
-        .
+        <TextLink href="/sign-in?next=/settings">Sign in to change this</TextLink>.
       </p>
     )
   }

@@ -1,4 +1,5 @@
 import { Icon } from '../parts/icon.tsx'
+import { TextLink } from '../parts/text-link.tsx'
 import { LinkCard, type McpLink, type Notice } from './link-card.tsx'
 import { LoopGuardForm, type LoopGuardChoice } from './loop-guard-form.tsx'
 import { NoticesPanel, type NoticesView } from './notices-panel.tsx'
@@ -47,18 +48,8 @@ export const SettingsPage = ({ frame, link, program, groups, loopGuard, wakes, n
           <h1 className="text-xl font-semibold tracking-[-0.02em]">Settings</h1>
           <p className="mt-0.5 text-[13px] text-muted-foreground">
             Environment variables (also from .env) are read at startup; restart after changing one.{' '}
-            <a href="/settings/keys" className="text-foreground underline underline-offset-2">
-              Keys and sign-ins
-            </a>
-            ,{' '}
-            <a href="/status" className="text-foreground underline underline-offset-2">
-              the server’s status
-            </a>{' '}
-            and{' '}
-            <a href="/worktrees" className="text-foreground underline underline-offset-2">
-              worktrees of agents
-            </a>{' '}
-            have pages of their own.
+            <TextLink href="/settings/keys">Keys and sign-ins</TextLink>, <TextLink href="/status">the server’s status</TextLink> and{' '}
+            <TextLink href="/worktrees">worktrees of agents</TextLink> have pages of their own.
           </p>
         </div>
         <LinkCard frame={frame} link={link} program={program} notice={notice?.at === undefined ? notice : undefined} typed={typed} />
@@ -79,10 +70,7 @@ export const SettingsPage = ({ frame, link, program, groups, loopGuard, wakes, n
             )}
             {group.id === 'notifications' && !frame.person && (
               <p className="px-4 pt-3 text-[13px] text-muted-foreground">
-                <a href="/sign-in?next=/settings" className="text-foreground underline underline-offset-2">
-                  Sign in to be told in this browser
-                </a>
-                .
+                <TextLink href="/sign-in?next=/settings">Sign in to be told in this browser</TextLink>.
               </p>
             )}
             <CardContent className="px-0 pb-1">

@@ -1,5 +1,6 @@
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
+import { TextLink } from '../parts/text-link.tsx'
 import { ago, clock } from '../parts/time.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Card, CardHeader, CardTitle } from '../ui/card.tsx'
@@ -36,11 +37,7 @@ export const StatusPage = ({ frame, status }: { frame: Frame; status: StatusView
   </Shell>
 )
 
-const Path = ({ path }: { path: string }) => (
-  <a href={path} className="text-foreground underline underline-offset-2">
-    {path}
-  </a>
-)
+const Path = ({ path }: { path: string }) => <TextLink href={path}>{path}</TextLink>
 
 /** What an open page asks for again every few seconds. */
 export const StatusParts = ({ status }: { status: StatusView }) => (

@@ -3,6 +3,7 @@ import { MARKDOWN } from '../../src/core/events/event-types.ts'
 import { renderMarkdown } from '../../src/markdown/render.ts'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
+import { TextLink } from '../parts/text-link.tsx'
 import { eventHref, eventText, LONGEST_EVENT, type Field, type TraceEvent } from './trace-view.ts'
 
 interface Props {
@@ -64,14 +65,14 @@ const coloured = (text: string, json: boolean) => (json ? highlight(text) : esca
 
 const Rest = ({ session, event: { turn, sequence, characters } }: Props) => {
   const count = characters.toLocaleString('en')
-  const link = 'mt-1.5 inline-block text-[12.5px] font-medium text-foreground underline underline-offset-2'
+  const link = 'mt-1.5 inline-block text-[12.5px] font-medium'
   return characters > LONGEST_EVENT ? (
-    <a href={eventText(session, sequence)} className={link}>
+    <TextLink href={eventText(session, sequence)} className={link}>
       Open all {count} characters as text
-    </a>
+    </TextLink>
   ) : (
-    <a href={eventHref(session, turn, sequence)} data-part="event" className={link}>
+    <TextLink href={eventHref(session, turn, sequence)} data-part="event" className={link}>
       Show all {count} characters
-    </a>
+    </TextLink>
   )
 }

@@ -1,5 +1,6 @@
 import { Icon } from '../parts/icon.tsx'
 import { lasted } from '../parts/lasted.ts'
+import { TextLink } from '../parts/text-link.tsx'
 import { moment } from '../parts/time.ts'
 import { turnHref, type ShownTurn, type TracedSession } from './trace-view.ts'
 import { Badge } from '../ui/badge.tsx'
@@ -108,9 +109,7 @@ const NoTurn = ({ session: { id, turns }, ordinal }: { session: TracedSession; o
       <Empty icon={<Icon name="turns" />} title={`There is no turn ${ordinal}`}>
         {turns === 1 ? 'This session has one turn.' : `This session has turns 1 to ${turns.toLocaleString('en')}.`}
         <p className="mt-3">
-          <a href={turnHref(id, turns)} className="text-foreground underline underline-offset-2">
-            Go to the last turn
-          </a>
+          <TextLink href={turnHref(id, turns)}>Go to the last turn</TextLink>
         </p>
       </Empty>
     )}
