@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
-import { renderMarkdown } from '../../src/markdown/render.ts'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
+import { Markdown } from '../parts/markdown.tsx'
 import { TeamName } from '../parts/team.tsx'
 import { TextLink } from '../parts/text-link.tsx'
 import { dueAt, moment } from '../parts/time.ts'
@@ -81,11 +81,11 @@ const Proposed = ({ proposal, place, untitled = false }: Pick<Props, 'proposal' 
           {escapeInvisible(title)}
         </h3>
       )}
-      {description && <Text text={description} />}
+      {description && <Markdown text={description} />}
       {rationale && (
         <div>
           <p className="mb-0.5 text-[12px] font-medium text-muted-foreground">Why</p>
-          <Text text={rationale} />
+          <Markdown text={rationale} />
         </div>
       )}
       <Facts proposal={proposal} />
@@ -107,10 +107,6 @@ export const TimeLeftMark = ({ id, left: { words, soon } }: { id: string; left: 
 // A row of a feed stays as it is while the time goes on.
 const UntilMark = ({ left: { until, soon } }: { left: TimeLeft }) => (
   <span className={cn('ml-auto tabular-nums', soon && SOON)}>expires {until}</span>
-)
-
-const Text = ({ text }: { text: string }) => (
-  <div className="prose prose-sm md-feed" dangerouslySetInnerHTML={{ __html: renderMarkdown(text) }} />
 )
 
 const Origin = ({ proposal: { id, by, session, age, at } }: { proposal: ProposalView }) => (

@@ -1,6 +1,6 @@
-import { renderMarkdown } from '../../src/markdown/render.ts'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
+import { Markdown } from '../parts/markdown.tsx'
 import { TeamMark, TeamName } from '../parts/team.tsx'
 import { clock, dueAt, moment } from '../parts/time.ts'
 import { recordHref } from '../approvals/proposal-view.ts'
@@ -29,13 +29,13 @@ export const WorkRow = ({ session, item }: { session: string; item: WorkItem }) 
         <Facts session={session} item={item} />
         {paths.length > 0 && !over && <Paths paths={paths} />}
         {note && <Note text={note} />}
-        {list === 'done' && result && <Markdown text={result} />}
+        {list === 'done' && result && <Markdown text={result} className="mt-0.5" />}
         {(description || (over && paths.length > 0)) && (
           <details className="mt-1">
             <summary className="w-fit cursor-pointer text-[12px] text-muted-foreground hover:text-foreground max-sm:py-1.5">
               {description ? 'What is to be done' : 'Paths'}
             </summary>
-            {description && <Markdown text={description} />}
+            {description && <Markdown text={description} className="mt-0.5" />}
             {over && <Paths paths={paths} />}
           </details>
         )}
@@ -166,8 +166,4 @@ const Note = ({ text }: { text: string }) => (
   <p dir="auto" className="work-note">
     {escapeInvisible(text)}
   </p>
-)
-
-const Markdown = ({ text }: { text: string }) => (
-  <div className="prose prose-sm md-feed mt-0.5" dangerouslySetInnerHTML={{ __html: renderMarkdown(text) }} />
 )

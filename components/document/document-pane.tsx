@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { withAnchors } from '../../src/markdown/anchors.ts'
 import { renderMarkdown } from '../../src/markdown/render.ts'
 import { Icon } from '../parts/icon.tsx'
+import { Markdown } from '../parts/markdown.tsx'
 import type { SharedDocument, Written as WrittenView } from '../session/session-view.ts'
 import { TeamName } from '../parts/team.tsx'
 import { TextLink } from '../parts/text-link.tsx'
@@ -110,12 +111,12 @@ export const Conclusion = ({ id, document: { conclusion } }: { id: string; docum
           Conclusion
           <Icon name="chevron" className="size-3 transition-transform in-open:rotate-90" />
         </summary>
-        <div
+        <Markdown
+          text={conclusion}
           tabIndex={0}
           role="region"
           aria-label="The conclusion"
-          className="prose prose-sm md-feed thin-scroll fades mt-1.5 max-h-[30dvh] max-w-4xl overflow-y-auto"
-          dangerouslySetInnerHTML={{ __html: renderMarkdown(conclusion) }}
+          className="thin-scroll fades mt-1.5 max-h-[30dvh] max-w-4xl overflow-y-auto"
         />
         {conclusion.length > LONG && (
           <TextLink href={`/sessions/${id}#doc-conclusion`} className="mt-1 inline-block text-[12.5px] font-medium text-violet-foreground">

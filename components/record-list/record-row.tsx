@@ -1,8 +1,8 @@
-import { renderMarkdown } from '../../src/markdown/render.ts'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { itemAnchor } from '../board/board-view.ts'
 import { editedFields } from '../parts/edited-fields.ts'
 import { cn } from '../parts/cn.ts'
+import { Markdown } from '../parts/markdown.tsx'
 import { TextLink } from '../parts/text-link.tsx'
 import { clock, dueAt, moment, shortDay } from '../parts/time.ts'
 import { inDialog } from '../session/session-actions.tsx'
@@ -175,8 +175,4 @@ const Fold = ({ label, text, open = false }: { label: string; text: string; open
     <summary className="w-fit cursor-pointer text-[12.5px] text-muted-foreground hover:text-foreground max-sm:py-1.5">{label}</summary>
     <Markdown text={text} />
   </details>
-)
-
-const Markdown = ({ text }: { text: string }) => (
-  <div className="prose prose-sm md-feed" dangerouslySetInnerHTML={{ __html: renderMarkdown(text) }} />
 )

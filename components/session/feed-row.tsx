@@ -1,7 +1,7 @@
 import { Fragment } from 'react'
-import { renderMarkdown } from '../../src/markdown/render.ts'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
+import { Markdown } from '../parts/markdown.tsx'
 import type { PermissionItem, PromptedBy, TaskItem } from '../agents/agent-view.ts'
 import { PermissionRow } from '../agents/permission-card.tsx'
 import { TaskFold } from '../agents/task-line.tsx'
@@ -71,7 +71,7 @@ const MessageRow = ({ item }: { item: MessageItem }) => (
     <div className="min-w-0 flex-1 sm:pr-6">
       {!item.continues && <MessageHead item={item} />}
       {item.answers && <Answers {...item.answers} />}
-      <div className="prose prose-sm md-feed" dangerouslySetInnerHTML={{ __html: renderMarkdown(item.text) }} />
+      <Markdown text={item.text} />
       {item.question && <QuestionMark item={item.question} />}
       {item.task && <TaskFold task={item.task} />}
     </div>

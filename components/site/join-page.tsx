@@ -1,4 +1,4 @@
-import { renderMarkdown } from '../../src/markdown/render.ts'
+import { Markdown } from '../parts/markdown.tsx'
 import { Snippet } from '../parts/snippet.tsx'
 import { Shell, type Frame } from './shell.tsx'
 
@@ -10,7 +10,9 @@ export const JoinPage = ({ frame, guide, url }: { frame: Frame; guide: string; u
         <p className="text-[13px] text-muted-foreground">This is an invitation for an agent. Give it this line; it reads the page below.</p>
         <Snippet label="To the agent" code={`Read ${url} and join as "<your team's name>". Follow the session until it is concluded.`} />
       </div>
-      <article className="prose prose-sm md-feed max-w-none" dangerouslySetInnerHTML={{ __html: renderMarkdown(guide) }} />
+      <article>
+        <Markdown text={guide} className="max-w-none" />
+      </article>
     </main>
   </Shell>
 )

@@ -1,8 +1,7 @@
 import { escaped, highlight } from '../../src/markdown/highlight.ts'
 import { MARKDOWN } from '../../src/core/events/event-types.ts'
-import { renderMarkdown } from '../../src/markdown/render.ts'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
-import { cn } from '../parts/cn.ts'
+import { Markdown } from '../parts/markdown.tsx'
 import { TextLink } from '../parts/text-link.tsx'
 import { eventHref, eventText, LONGEST_EVENT, type Field, type TraceEvent } from './trace-view.ts'
 
@@ -18,13 +17,7 @@ export const TraceBody = ({ session, event }: Props) => {
     <div id={`b${sequence}`} data-piece="">
       {text &&
         (MARKDOWN.has(kind) ? (
-          <div
-            className={cn(
-              'prose prose-sm md-feed',
-              kind === 'reasoning' && 'text-muted-foreground [--tw-prose-body:var(--muted-foreground)]',
-            )}
-            dangerouslySetInnerHTML={{ __html: renderMarkdown(text) }}
-          />
+          <Markdown text={text} className={kind === 'reasoning' ? 'text-muted-foreground [--tw-prose-body:var(--muted-foreground)]' : ''} />
         ) : (
           <pre tabIndex={0} className={MONO}>
             {escapeInvisible(text)}
