@@ -1,4 +1,5 @@
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
+import { counted } from '../../src/core/text/numbers.ts'
 import { cn } from '../parts/cn.ts'
 import { AgentDot } from './agent-dot.tsx'
 import type { FamilyMember } from './agent-view.ts'
@@ -69,6 +70,5 @@ export const Family = ({ family, here }: { family: FamilyMember | undefined; her
 
 const summaryOf = (family: FamilyMember, here: string): string => {
   const count = countOf(family)
-  const sessions = count === 1 ? '1 other session' : `${count} other sessions`
-  return family.id === here ? `${count === 1 ? '1 session' : `${count} sessions`} below this one` : `One of a tree with ${sessions}`
+  return family.id === here ? `${counted(count, 'session')} below this one` : `One of a tree with ${counted(count, 'other session')}`
 }

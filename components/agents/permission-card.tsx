@@ -1,4 +1,5 @@
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
+import { counted } from '../../src/core/text/numbers.ts'
 import { AskingRow } from '../parts/asking-row.tsx'
 import { cn } from '../parts/cn.ts'
 import { TeamName } from '../parts/team.tsx'
@@ -120,5 +121,4 @@ export const SecondsLeft = ({ card: { anchor, left = 0 } }: { card: PermissionVi
   <span id={`${anchor}-left`}>{timeOf(left)} left. If nobody answers, it is denied.</span>
 )
 
-const timeOf = (seconds: number) =>
-  seconds >= 100 ? `${Math.ceil(seconds / 60)} minutes` : seconds === 1 ? '1 second' : `${seconds} seconds`
+const timeOf = (seconds: number) => (seconds >= 100 ? counted(Math.ceil(seconds / 60), 'minute') : counted(seconds, 'second'))

@@ -3,7 +3,7 @@ import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { TextLink } from '../parts/text-link.tsx'
-import { counted } from '../site/approvals-link.tsx'
+import { countedTitle } from '../site/approvals-link.tsx'
 import { Shell, type Frame } from '../site/shell.tsx'
 import { Badge } from '../ui/badge.tsx'
 import { LinkButton } from '../ui/button.tsx'
@@ -25,7 +25,7 @@ interface Props {
 }
 
 const InboxFrame = ({ frame, tab, meeting, children }: Props) => (
-  <Shell frame={frame} title={counted('Approvals · Parley', frame.waiting)} crumbs={[{ label: 'Approvals' }]} kind="approvals">
+  <Shell frame={frame} title={countedTitle('Approvals · Parley', frame.waiting)} crumbs={[{ label: 'Approvals' }]} kind="approvals">
     <main id="main" className="mx-auto w-full max-w-2xl px-4 py-6 sm:px-6">
       <div className="mb-3 flex flex-wrap items-center gap-x-3 gap-y-2">
         <div className="min-w-0 flex-1 basis-32">

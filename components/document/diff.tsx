@@ -1,4 +1,5 @@
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
+import { counted } from '../../src/core/text/numbers.ts'
 import type { DiffRow, DiffSide } from './diff-rows.ts'
 
 export const DIFF_VIEWS = ['unified', 'split'] as const
@@ -26,7 +27,7 @@ export const DiffRows = ({ rows, view }: { rows: DiffRow[]; view: DiffView }) =>
     row.kind === 'fold' ? (
       <tr key={i} className="bg-muted/60 text-muted-foreground">
         <td colSpan={view === 'split' ? 4 : 3} className="px-3 py-1 font-sans text-[12px]">
-          {row.lines.toLocaleString('en')} unchanged {row.lines === 1 ? 'line' : 'lines'}
+          {counted(row.lines, 'unchanged line')}
         </td>
       </tr>
     ) : (

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
+import { counted } from '../../src/core/text/numbers.ts'
 import { ProblemNote } from '../forms/act-form.tsx'
 import { cn } from '../parts/cn.ts'
 import { DIFF_VIEWS, DiffTable } from './diff.tsx'
@@ -35,7 +36,7 @@ export const DocHistoryPage = ({ frame, history, idempotencyKey, problem }: Prop
             {escapeInvisible(history.title)}
           </TextLink>
           {' · '}
-          {newest === 0 ? 'nothing written yet' : newest === 1 ? '1 version' : `${newest.toLocaleString('en')} versions`}
+          {newest === 0 ? 'nothing written yet' : counted(newest, 'version')}
         </p>
         {problem && (
           <div className="mt-4">

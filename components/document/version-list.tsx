@@ -1,3 +1,4 @@
+import { inBytes } from '../../src/core/text/numbers.ts'
 import { cn } from '../parts/cn.ts'
 import { historyHref, type History, type Version } from './doc-history.ts'
 import { TeamName } from '../parts/team.tsx'
@@ -27,7 +28,7 @@ export const VersionList = ({ history }: { history: History }) => (
             <ChangedLines changed={row.changed} className="ml-auto text-[12px]" />
           </a>
           <p className="mt-0.5 text-[12px] text-muted-foreground" title={moment(row.at)}>
-            {row.age} · {sizeOf(row.bytes)}
+            {row.age} · {inBytes(row.bytes)}
           </p>
         </li>
       ))}
@@ -40,8 +41,6 @@ export const VersionList = ({ history }: { history: History }) => (
     )}
   </nav>
 )
-
-const sizeOf = (bytes: number) => (bytes < 1024 ? `${bytes} B` : `${(bytes / 1024).toFixed(bytes < 10_240 ? 1 : 0)} KiB`)
 
 /** How many lines came and went. */
 export const ChangedLines = ({ changed, className }: { changed: Version['changed']; className?: string }) =>

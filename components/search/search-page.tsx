@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
+import { counted } from '../../src/core/text/numbers.ts'
 import { Icon } from '../parts/icon.tsx'
 import { TextLink } from '../parts/text-link.tsx'
 import { searchHref, SearchForm, type Search } from './search-form.tsx'
@@ -121,12 +122,10 @@ const Pages = ({ search, lastPage, found: { more } }: ResultsProps) => {
   )
 }
 
-const numbered = (n: number, one: string) => `${n} ${n === 1 ? one : `${one}s`}`
-
 const count = ({ type, page }: Search, { hits, sessions, total, more, moreSessions }: SearchResults): string => {
   const events =
-    hits.length > 0 && (more || page > 1) ? `results ${total - hits.length + 1} to ${total}, best first` : numbered(total, 'result')
-  const beside = `${moreSessions ? 'more than ' : ''}${numbered(sessions.length, 'session')}`
+    hits.length > 0 && (more || page > 1) ? `results ${total - hits.length + 1} to ${total}, best first` : counted(total, 'result')
+  const beside = `${moreSessions ? 'more than ' : ''}${counted(sessions.length, 'session')}`
   const counts = type === 'sessions' ? [beside] : sessions.length > 0 ? [beside, events] : [events]
   return counts.join(' · ').replace(/^./, (first) => first.toUpperCase())
 }

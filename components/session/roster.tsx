@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
+import { counted } from '../../src/core/text/numbers.ts'
 import { cn } from '../parts/cn.ts'
 import { Icon } from '../parts/icon.tsx'
 import { itemAnchor } from '../board/board-view.ts'
@@ -32,7 +33,7 @@ export const Roster = ({ id, teams, waitingFor, wakes }: Pick<SessionState, 'id'
           className="flex h-8 items-center gap-1.5 rounded-md border border-dashed px-2.5 text-[12.5px] text-muted-foreground hover:text-foreground"
         >
           <Icon name="users" className="size-3.5" />
-          Waiting for {waitingFor} more {waitingFor === 1 ? 'team' : 'teams'}
+          Waiting for {counted(waitingFor, 'more team')}
         </a>
       </li>
     )}

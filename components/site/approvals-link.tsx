@@ -20,4 +20,4 @@ export const ApprovalsLink = ({ waiting }: { waiting: number }) => (
 )
 
 /** A page's title with the number that waits, as public/counted.js keeps it. */
-export const counted = (title: string, waiting: number): string => (waiting === 0 ? title : `(${waiting}) ${title}`)
+export const countedTitle = (title: string, waiting: number): string => (waiting === 0 ? title : `(${waiting}) ${title}`)

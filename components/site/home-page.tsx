@@ -5,7 +5,7 @@ import { Icon } from '../parts/icon.tsx'
 import { searchHref } from '../search/search-form.tsx'
 import { Hits } from '../search/search-hits.tsx'
 import type { SearchResults } from '../search/search-page.tsx'
-import { counted } from './approvals-link.tsx'
+import { countedTitle } from './approvals-link.tsx'
 import { SessionRow, type SessionSummary } from './session-row.tsx'
 import { SessionSearch, type Filter } from '../session/session-search.tsx'
 import { Shell, type Frame } from './shell.tsx'
@@ -47,7 +47,7 @@ interface HomeView {
 }
 
 export const HomePage = ({ frame, overview }: { frame: Frame; overview: HomeView }) => (
-  <Shell frame={frame} title={counted('Sessions · Parley', frame.waiting)} kind="home">
+  <Shell frame={frame} title={countedTitle('Sessions · Parley', frame.waiting)} kind="home">
     <main id="main" className="mx-auto w-full max-w-5xl px-4 py-7 sm:px-6">
       <div className="flex flex-wrap items-end gap-3">
         <div className="min-w-0 flex-1 max-sm:basis-full">

@@ -1,6 +1,7 @@
 import type { FamilyMember } from '../agents/agent-view.ts'
 import { countOf, Descendants } from '../agents/family.tsx'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
+import { counted } from '../../src/core/text/numbers.ts'
 import { cn } from '../parts/cn.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Marked } from '../parts/marked.tsx'
@@ -104,9 +105,7 @@ export const SessionRow = ({ session, terms = [] }: { session: SessionSummary; t
 // Above the link that covers the row.
 const Below = ({ family }: { family: FamilyMember }) => (
   <details className="relative basis-full pt-1.5 pl-6 text-[12.5px] text-muted-foreground">
-    <summary className="w-fit cursor-pointer hover:text-foreground max-sm:py-1.5">
-      {countOf(family) === 1 ? '1 session' : `${countOf(family)} sessions`} below
-    </summary>
+    <summary className="w-fit cursor-pointer hover:text-foreground max-sm:py-1.5">{counted(countOf(family), 'session')} below</summary>
     <div className="pt-1">
       <Descendants family={family} />
     </div>

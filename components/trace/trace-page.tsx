@@ -1,4 +1,5 @@
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
+import { counted } from '../../src/core/text/numbers.ts'
 import { Icon } from '../parts/icon.tsx'
 import { lasted } from '../parts/lasted.ts'
 import { SearchBox } from '../search/search-box.tsx'
@@ -74,8 +75,8 @@ const Ended = ({ ended }: { ended: boolean }) => (
 const factsOf = ({ startedAt, updatedAt, turns, events, models }: TracedSession): string[] => [
   moment(startedAt),
   lasted(startedAt, updatedAt),
-  turns === 1 ? '1 turn' : `${turns.toLocaleString('en')} turns`,
-  events === 1 ? '1 event' : `${events.toLocaleString('en')} events`,
+  counted(turns, 'turn'),
+  counted(events, 'event'),
   ...models,
 ]
 

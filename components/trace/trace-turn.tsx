@@ -1,3 +1,4 @@
+import { counted } from '../../src/core/text/numbers.ts'
 import { Icon } from '../parts/icon.tsx'
 import { lasted } from '../parts/lasted.ts'
 import { TextLink } from '../parts/text-link.tsx'
@@ -40,7 +41,7 @@ const Bar = ({ session, turn }: Props) => {
       </h2>
       <p className="min-w-0 truncate text-[12px] text-muted-foreground tabular-nums" title={moment(at)}>
         <span className="max-sm:hidden">{moment(at)} · </span>
-        {lasted(at, updatedAt)} · {events === 1 ? '1 event' : `${events.toLocaleString('en')} events`}
+        {lasted(at, updatedAt)} · {counted(events, 'event')}
       </p>
       {lacks && (
         <Badge variant="warn" className="max-sm:hidden">

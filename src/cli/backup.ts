@@ -16,6 +16,7 @@ import { dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { extract, pack } from 'tar-fs'
+import { inBytes } from '../core/text/numbers.ts'
 import { CannotOpen, CopyFailed, reasonOf } from '../../db/errors.ts'
 import { lockFolder } from '../../db/lock.ts'
 import { copyDatabase, hasDatabase, holdsDatabase, putDatabase } from '../../db/pglite-files.ts'
@@ -49,8 +50,7 @@ export const writeBackup = async (
       await pipeline(pack(copy), createGzip(), createWriteStream(packed, { mode: 0o600 }))
       renameSync(packed, file)
     })
-    const mib = (statSync(file).size / 1024 ** 2).toFixed(1)
-    return `Wrote ${file} (${mib} MiB). It has every session and the hashes of all credentials: keep it to yourself. DATA_DIR=a-new-folder bun run restore '${file}' brings it back.`
+    return `Wrote ${file} (${inBytes(statSync(file).size)}). It has every session and the hashes of all credentials: keep it to yourself. DATA_DIR=a-new-folder bun run restore '${file}' brings it back.`
   })
 }
 

@@ -2,6 +2,7 @@
 import { basename } from 'node:path'
 import { Refusal } from '../../core/errors.ts'
 import { isAboutFile } from '../../core/file-error.ts'
+import { counted } from '../../core/text/numbers.ts'
 import { Stop, type Terminal } from '../machine.ts'
 import { Bar } from './bar.ts'
 import { NoSuchPath, transcriptFiles, type TranscriptFile } from './files.ts'
@@ -49,7 +50,7 @@ export const importAll = async (paths: string[], importFile: ImportFile, out: Te
       sums.events += added
       sums.skipped += skipped_count
       for (const { line, reason } of skipped.slice(0, SKIPPED_SHOWN)) bar.say(`${file.path}:${line}: ${reason}`)
-      if (skipped_count > SKIPPED_SHOWN) bar.say(`${file.path}: ${count(skipped_count - SKIPPED_SHOWN, 'more line')} like these`)
+      if (skipped_count > SKIPPED_SHOWN) bar.say(`${file.path}: ${counted(skipped_count - SKIPPED_SHOWN, 'more line')} like these`)
     } catch (error) {
       if (!(error instanceof Refusal || error instanceof FileFailed || isAboutFile(error, file.path))) {
         bar.clear()
@@ -63,10 +64,10 @@ export const importAll = async (paths: string[], importFile: ImportFile, out: Te
   }
   bar.clear()
   const parts = [
-    `${count(sums.events, 'event')} from ${count(sums.imported, 'transcript')}`,
+    `${counted(sums.events, 'event')} from ${counted(sums.imported, 'transcript')}`,
     ...(sums.unchanged ? [`${sums.unchanged} had nothing new`] : []),
-    ...(sums.other ? [`${count(sums.other, 'other file')} left out`] : []),
-    ...(sums.skipped ? [`${count(sums.skipped, 'line')} skipped`] : []),
+    ...(sums.other ? [`${counted(sums.other, 'other file')} left out`] : []),
+    ...(sums.skipped ? [`${counted(sums.skipped, 'line')} skipped`] : []),
   ]
   out.write(`Imported ${parts.join(', ')}.\n`)
   for (const line of notThere) out.write(`${line}\n`)
@@ -74,4 +75,3 @@ export const importAll = async (paths: string[], importFile: ImportFile, out: Te
 }
 
 const SKIPPED_SHOWN = 10
-const count = (n: number, what: string) => `${n.toLocaleString('en')} ${what}${n === 1 ? '' : 's'}`

@@ -2,6 +2,7 @@
 import type { AgentState, AgentView } from '../../../components/agents/agent-view.ts'
 import { agentName } from '../../core/agent-names.ts'
 import { isBypass } from '../../core/permission-modes.ts'
+import { counted } from '../../core/text/numbers.ts'
 import type { WatchedAgent } from '../../stores/control/watched.ts'
 import { dollars, usageWords } from './usage.ts'
 
@@ -31,7 +32,7 @@ const placeOf = ({ repo_full_name, branch, changed_files, agent_status }: Watche
   ...(repo_full_name === null ? [] : [repo_full_name]),
   ...(branch === null ? [] : [branch]),
   ...(agent_status === 'creating' ? ['the worktree is being made'] : []),
-  ...(changed_files ? [`${changed_files} ${changed_files === 1 ? 'file' : 'files'} changed`] : []),
+  ...(changed_files ? [`${counted(changed_files, 'file')} changed`] : []),
 ]
 
 const usedOf = (agent: WatchedAgent): string | undefined => {

@@ -6,6 +6,7 @@ import type { WatchedTask } from '../../stores/control/watched.ts'
 import { usageWords } from './usage.ts'
 import { valueIn } from '../../core/lookup.ts'
 import { cutAt } from '../../core/text/cut-at.ts'
+import { counted } from '../../core/text/numbers.ts'
 
 export const taskItem = (task: WatchedTask, now: number): TaskItem => {
   const { sequence, session_id: session, turn, status, by_agent, error, interrupted_by } = task
@@ -45,10 +46,7 @@ const running = (since: string, now: number): string => {
 // The prompt is the first event of its turn.
 const doingOf = ({ tool_name, arguments: given, events }: WatchedTask): string[] => {
   const own = events === null ? undefined : Math.max(0, events - 1)
-  return [
-    ...(tool_name === null ? [] : [callLine(tool_name, given)]),
-    ...(own === undefined ? [] : [own === 1 ? '1 event' : `${own.toLocaleString('en')} events`]),
-  ]
+  return [...(tool_name === null ? [] : [callLine(tool_name, given)]), ...(own === undefined ? [] : [counted(own, 'event')])]
 }
 
 const FAILURES: Record<string, string> = {
@@ -62,9 +60,7 @@ const FAILURES: Record<string, string> = {
 const failureOf = ({ error }: WatchedTask): string => valueIn(FAILURES, error?.code ?? '') ?? 'It failed'
 
 const leftBehind = ({ changes, usage }: WatchedTask): string[] => [
-  ...(changes && changes.files > 0
-    ? [`${changes.files} ${changes.files === 1 ? 'file' : 'files'}, +${changes.added} −${changes.removed}`]
-    : []),
+  ...(changes && changes.files > 0 ? [`${counted(changes.files, 'file')}, +${changes.added} −${changes.removed}`] : []),
   ...(usage ? usedIn(usage) : []),
 ]
 

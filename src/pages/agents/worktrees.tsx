@@ -6,6 +6,7 @@ import { ago } from '../../../components/parts/time.ts'
 import { createSession } from '../../control/sessions/create-session.ts'
 import { agentName } from '../../core/agent-names.ts'
 import { refuse, STATUS, type ErrorBody } from '../../core/errors.ts'
+import { counted } from '../../core/text/numbers.ts'
 import { personOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { runnerPlaces, worktreePlaces, type RunnerPlace, type WorktreePlace } from '../../stores/control/places.ts'
@@ -34,7 +35,7 @@ const runnerView = (runner: RunnerPlace, worktrees: WorktreePlace[], now: number
   agents: runner.agents.map(({ agentic_tool, version }) => ({ name: agentName(agentic_tool), version: version ?? undefined })),
   bypass: runner.allow_bypass,
   across: runner.across,
-  load: `works on ${runner.running} of at most ${runner.parallel} ${runner.parallel === 1 ? 'task' : 'tasks'} at once`,
+  load: `works on ${runner.running} of at most ${counted(runner.parallel, 'task')} at once`,
   worktrees: worktrees.map(worktreeView),
 })
 

@@ -7,6 +7,7 @@ import { SettingsPage } from '../../../components/site/settings-page.tsx'
 import type { VariableGroup, VariableRow } from '../../../components/site/variables-table.tsx'
 import { LOOP_MODES, MOST_WAKES, VARIABLES, type Config, type VariableName } from '../../config.ts'
 import { refuse } from '../../core/errors.ts'
+import { inBytes } from '../../core/text/numbers.ts'
 import { loopSettings, loopSettingsOf } from '../../loops/guard.ts'
 import { wakesPerHour } from '../../loops/wakes.ts'
 import type { Services } from '../../process/services.ts'
@@ -236,13 +237,6 @@ const savedOn = ({ setting, loops }: Services, name: VariableName): string | und
 }
 
 const textOf = (name: VariableName, value: Config[VariableName]): string | undefined => {
-  if (typeof value === 'number' && name.endsWith('_BYTES')) return `${value} (${sizeOf(value)})`
+  if (typeof value === 'number' && name.endsWith('_BYTES')) return `${value} (${inBytes(value)})`
   return value === undefined ? undefined : Array.isArray(value) ? value.join(', ') : String(value)
-}
-
-const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
-
-const sizeOf = (bytes: number): string => {
-  const unit = UNITS.findLastIndex((_, power) => bytes >= 1024 ** power)
-  return `${Number((bytes / 1024 ** unit).toFixed(1))} ${UNITS[unit]}`
 }

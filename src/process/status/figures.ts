@@ -1,6 +1,7 @@
 // What one instance measures of itself, by the names of the limits, each with its words.
 import type { Failing } from '../../core/runtime/failures-in-a-row.ts'
 import type { LoopLag } from '../../core/runtime/loop-lag.ts'
+import { inBytes } from '../../core/text/numbers.ts'
 import type { LimitName } from './alarm-levels.ts'
 import type { Recent } from './recent.ts'
 
@@ -70,7 +71,3 @@ const number = (count: number) => count.toLocaleString('en')
 /** `3 ms`, `1.2 s`, `5 min` */
 export const inTime = (seconds: number): string =>
   seconds < 1 ? `${Math.round(seconds * 1_000)} ms` : seconds < 120 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds / 60)} min`
-
-/** `212 MiB`, `3.4 GiB` */
-export const inBytes = (bytes: number): string =>
-  bytes < 1024 ** 3 ? `${Math.round(bytes / 1024 ** 2)} MiB` : `${(bytes / 1024 ** 3).toFixed(1)} GiB`
