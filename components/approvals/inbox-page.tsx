@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
+import { hrefWith } from '../parts/href.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { TextLink } from '../parts/text-link.tsx'
@@ -51,10 +52,8 @@ const InboxFrame = ({ frame, tab, meeting, children }: Props) => (
 
 const LABELS: Record<InboxTab, string> = { waiting: 'Waiting', decided: 'Decided', expired: 'Expired' }
 
-const inboxHref = (tab: InboxTab, meeting: string | undefined, before?: string): string => {
-  const query = new URLSearchParams({ ...(tab !== 'waiting' && { show: tab }), ...(meeting && { meeting }), ...(before && { before }) })
-  return query.size > 0 ? `/approvals?${query}` : '/approvals'
-}
+const inboxHref = (tab: InboxTab, meeting: string | undefined, before?: string): string =>
+  hrefWith('/approvals', { show: tab === 'waiting' ? undefined : tab, meeting, before })
 
 interface WaitingProps extends Omit<Props, 'tab' | 'children'> {
   asked: AskedView[]

@@ -1,4 +1,5 @@
 import type { DiffView } from './diff.tsx'
+import { hrefWith } from '../parts/href.ts'
 import type { Team } from '../parts/team.tsx'
 
 export interface Version {
@@ -43,7 +44,5 @@ export interface History {
 export const historyHref = (history: History, changes: Partial<Comparison> & { before?: number | undefined }): string => {
   const { from, to, view } = { ...history.comparison, ...changes }
   const before = 'before' in changes ? changes.before : history.before
-  const query = Object.entries({ from, to, view: view === 'split' ? view : undefined, before })
-  const set = query.filter(([, value]) => value !== undefined).map(([name, value]) => [name, String(value)])
-  return `/sessions/${history.sessionId}/history?${new URLSearchParams(set)}`
+  return hrefWith(`/sessions/${history.sessionId}/history`, { from, to, view: view === 'split' ? view : undefined, before })
 }

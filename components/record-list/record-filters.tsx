@@ -1,8 +1,9 @@
+import { hrefWith } from '../parts/href.ts'
 import { Tabs } from '../parts/tabs.tsx'
 import { SearchBox } from '../search/search-box.tsx'
 import { Button } from '../ui/button.tsx'
 import { Select, type Option } from '../ui/select.tsx'
-import { listHref, type Filters, type RecordsView } from './record-view.ts'
+import type { Filters, RecordsView } from './record-view.ts'
 
 const TYPES = [
   ['', 'All'],
@@ -29,7 +30,7 @@ export const TypeLinks = ({ at, filters }: { at: string; filters: Filters }) => 
     label="Type"
     tabs={TYPES.map(([type, label]) => {
       const status = statusesOf(type).some(({ value }) => value === filters.status) ? filters.status : ''
-      return { label, href: listHref(at, { ...filters, type, status }), current: type === filters.type }
+      return { label, href: hrefWith(at, { ...filters, type, status }), current: type === filters.type }
     })}
   />
 )

@@ -86,9 +86,3 @@ export interface SeriesMeeting {
 
 /** The anchor of a record. */
 export const recordAnchor = (id: string): string => `r${id}`
-
-/** The address of a list with these filters. `at`: the page. */
-export const listHref = (at: string, filters: Partial<Filters>): string => {
-  const given = Object.entries(filters).filter(([, value]) => value)
-  return given.length === 0 ? at : `${at}?${new URLSearchParams(given)}`
-}

@@ -1,8 +1,9 @@
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
+import { hrefWith } from '../parts/href.ts'
 import { TextLink } from '../parts/text-link.tsx'
 import { day } from '../parts/time.ts'
-import { listHref, type SeriesMeeting, type SeriesView } from './record-view.ts'
+import type { SeriesMeeting, SeriesView } from './record-view.ts'
 
 /** The sessions of a series in their order. */
 export const SeriesHead = ({ series }: { series: SeriesView }) => (
@@ -12,8 +13,8 @@ export const SeriesHead = ({ series }: { series: SeriesView }) => (
     </p>
     <Timeline meetings={series.meetings} />
     <p className="mt-1.5 flex gap-4 text-[12.5px]">
-      <TextLink href={listHref('/records', { series: series.id, type: 'decision', status: 'in_force' })}>Decisions in force</TextLink>
-      <TextLink href={listHref('/records', { series: series.id, type: 'action', status: 'open' })}>What is open</TextLink>
+      <TextLink href={hrefWith('/records', { series: series.id, type: 'decision', status: 'in_force' })}>Decisions in force</TextLink>
+      <TextLink href={hrefWith('/records', { series: series.id, type: 'action', status: 'open' })}>What is open</TextLink>
     </p>
   </section>
 )
@@ -36,7 +37,7 @@ export const Timeline = ({ meetings, here }: { meetings: SeriesMeeting[]; here?:
           {openItems > 0 && (
             <>
               {', '}
-              <TextLink quiet href={listHref('/records', { meeting: id, status: 'open' })}>
+              <TextLink quiet href={hrefWith('/records', { meeting: id, status: 'open' })}>
                 {openItems} open
               </TextLink>
             </>

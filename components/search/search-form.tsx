@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { SEARCHABLE, type EventType } from '../../src/core/events/event-types.ts'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
+import { hrefWith } from '../parts/href.ts'
 import { TextLink } from '../parts/text-link.tsx'
 import { SearchBox } from './search-box.tsx'
 import { Button } from '../ui/button.tsx'
@@ -103,8 +104,5 @@ const Field = ({ id, label, className, children }: { id: string; label: string; 
 type SearchParams = Partial<Omit<Search, 'session'>> & { session?: { id: string } | undefined }
 
 /** The URL of a search. */
-export const searchHref = ({ query, session, type, by, from, to, page = 1 }: SearchParams) => {
-  const number = page > 1 ? String(page) : undefined
-  const given = Object.entries({ q: query, session: session?.id, type, by, from, to, page: number }).filter(([, value]) => value)
-  return `/search?${new URLSearchParams(given as [string, string][])}`
-}
+export const searchHref = ({ query, session, type, by, from, to, page = 1 }: SearchParams) =>
+  hrefWith('/search', { q: query, session: session?.id, type, by, from, to, page: page > 1 ? page : undefined })

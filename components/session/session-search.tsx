@@ -1,3 +1,4 @@
+import { hrefWith } from '../parts/href.ts'
 import { Tabs } from '../parts/tabs.tsx'
 import { SearchBox } from '../search/search-box.tsx'
 import { Button } from '../ui/button.tsx'
@@ -31,12 +32,12 @@ export const SessionSearch = ({ search, filter }: { search: string; filter: Filt
     </form>
     <Tabs
       label="Status"
-      tabs={FILTERS.map((name) => ({ label: LABELS[name], href: hrefOf(search, name), current: name === filter, title: MEANS[name] }))}
+      tabs={FILTERS.map((name) => ({
+        label: LABELS[name],
+        href: hrefWith('/', { q: search, status: name === 'all' ? undefined : name }),
+        current: name === filter,
+        title: MEANS[name],
+      }))}
     />
   </div>
 )
-
-const hrefOf = (search: string, filter: Filter): string => {
-  const query = new URLSearchParams({ ...(search && { q: search }), ...(filter !== 'all' && { status: filter }) }).toString()
-  return query ? `/?${query}` : '/'
-}

@@ -1,10 +1,11 @@
 import { Board } from '../board/board-pane.tsx'
 import type { BoardView } from '../board/board-view.ts'
+import { hrefWith } from '../parts/href.ts'
 import { TextLink } from '../parts/text-link.tsx'
 import { TypeLinks } from '../record-list/record-filters.tsx'
 import { PersonLink } from '../record-list/record-row.tsx'
 import { RecordRows } from '../record-list/record-rows.tsx'
-import { listHref, type RecordsView, type SeriesView, type Who } from '../record-list/record-view.ts'
+import type { RecordsView, SeriesView, Who } from '../record-list/record-view.ts'
 import { Timeline } from '../record-list/series-line.tsx'
 import type { SideCounts } from './session-view.ts'
 import { SideTabs } from './side-tabs.tsx'
@@ -66,7 +67,7 @@ const Records = ({ session, view, people, series }: { session: string } & Sessio
             <summary className="w-fit cursor-pointer hover:text-foreground">One of {series.count} sessions in a row</summary>
             <Timeline meetings={series.meetings} here={session} />
           </details>
-          <TextLink quiet href={listHref('/records', { series: series.id, type: 'decision', status: 'in_force' })}>
+          <TextLink quiet href={hrefWith('/records', { series: series.id, type: 'decision', status: 'in_force' })}>
             All their decisions in force
           </TextLink>
         </div>

@@ -1,4 +1,5 @@
 import { FormField, type Problem } from '../forms/form-field.tsx'
+import { hrefWith } from '../parts/href.ts'
 import { Snippet } from '../parts/snippet.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { Alert } from '../ui/alert.tsx'
@@ -61,13 +62,13 @@ export const KeysPage = ({ frame, view }: { frame: Frame; view: KeysView }) => (
             label="Which keys"
             tabs={LISTS.map(({ list, label }) => ({
               label: `${label} ${view.counts[list]}`,
-              href: keysHref({ show: list }),
+              href: keysHref(list),
               current: list === view.list,
             }))}
           />
         </div>
         <KeysTable keys={view.keys} list={view.list} />
-        {view.olderKeys && <Older href={keysHref({ show: view.list, cursor: view.olderKeys })}>Older keys</Older>}
+        {view.olderKeys && <Older href={keysHref(view.list, view.olderKeys)}>Older keys</Older>}
       </Card>
       <Card id="sign-ins" aria-label="Sign-ins">
         <CardHeader>
@@ -90,10 +91,8 @@ const LISTS: { list: KeyList; label: string }[] = [
   { list: 'tasks', label: 'Of tasks' },
 ]
 
-const keysHref = ({ show, cursor }: { show: KeyList; cursor?: string }): string => {
-  const query = new URLSearchParams({ ...(show !== 'good' && { show }), ...(cursor && { cursor }) })
-  return `/settings/keys${query.size > 0 ? `?${query}` : ''}#keys`
-}
+const keysHref = (list: KeyList, cursor?: string): string =>
+  `${hrefWith('/settings/keys', { show: list === 'good' ? undefined : list, cursor })}#keys`
 
 const Older = ({ href, children }: { href: string; children: string }) => (
   <p className="border-t px-4 py-3 text-center">

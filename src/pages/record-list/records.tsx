@@ -1,6 +1,6 @@
 // The records that people approved: of all sessions, filtered by the address, and of one session.
 import type { Filters, PersonView, RecordsView, SeriesMeeting, SeriesView } from '../../../components/record-list/record-view.ts'
-import { listHref } from '../../../components/record-list/record-view.ts'
+import { hrefWith } from '../../../components/parts/href.ts'
 import { RecordsPage } from '../../../components/record-list/records-page.tsx'
 import type { SessionRecords } from '../../../components/session/side-panel.tsx'
 import { prepareMarkdown } from '../../markdown/render.ts'
@@ -44,7 +44,7 @@ export const recordsPage = async (c: Http, site: Site): Promise<Response> => {
   const view: RecordsView = {
     filters,
     records: records.map(recordView),
-    next: next_cursor === null ? undefined : `${listHref('/records', filters)}${hasAny(filters) ? '&' : '?'}cursor=${next_cursor}`,
+    next: next_cursor === null ? undefined : hrefWith('/records', { ...filters, cursor: next_cursor }),
     owners: ownersIn(records, person),
     meetings: meetingsIn(records),
     problem: undefined,
@@ -71,7 +71,7 @@ export const sessionRecords = async (c: Http, site: Site, session: Session): Pro
     view: {
       filters,
       records: shown.map(recordView),
-      next: rows.length > IN_SESSION ? listHref('/records', filters) : undefined,
+      next: rows.length > IN_SESSION ? hrefWith('/records', { ...filters }) : undefined,
       owners: [],
       meetings: [],
       problem: undefined,
@@ -94,8 +94,6 @@ const filtersOf = (c: Http): Filters => {
     series: id('series'),
   }
 }
-
-const hasAny = (filters: Filters) => Object.values(filters).some((value) => value !== '')
 
 const filterOf = ({ q, type, status, owner, meeting, series }: Filters): Omit<RecordFilter, 'limit'> => ({
   search: q || undefined,
