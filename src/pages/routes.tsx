@@ -6,7 +6,7 @@ import { isUuid } from '../core/ids.ts'
 import { escapeInvisible } from '../core/text/escape-invisible.ts'
 import { howToRead, mayReadPage, mayReadSession } from '../doors/http/guards.ts'
 import { markBrowser } from '../doors/http/cookies.ts'
-import { errorAnswer, methodNotAllowed, type Env, type Http } from '../doors/http/http.ts'
+import { errorAnswer, methodNotAllowed, readOnly, type Env, type Http } from '../doors/http/http.ts'
 import { liveRoutes } from './live/routes.tsx'
 import { problemOf } from './forms/perform-as-person.ts'
 import { previewConclusion, showForm, submitForm, type FormName } from './forms/session-forms.tsx'
@@ -135,12 +135,17 @@ const WORKER_PATH = '/sw.js' // a service worker reaches the pages below its own
 export const pageRoutes = (site: Site) => {
   const { services } = site
   const app = new Hono<Env>()
-  app.get('/public/:name', async (c) => (await assetResponse(c, site.assets, c.req.param('name'))) ?? c.notFound())
-  app.get(WORKER_PATH, async (c) => (await assetResponse(c, site.assets, 'sw.js')) ?? c.notFound())
+  const file = async (c: Http, name: string) => (await assetResponse(c, site.assets, name)) ?? c.notFound()
+  app.route(
+    '/',
+    readOnly({
+      '/public/:name': (c) => file(c, c.req.param('name')!),
+      [WORKER_PATH]: (c) => file(c, 'sw.js'),
+      '/shared/:token': (c) => openShared(c, services),
+      '/join/:code': (c) => joinPage(c, site),
+    }),
+  )
   app.route('/', signInRoutes(site))
-  app.get('/shared/:token', (c) => openShared(c, services))
-  app.get('/join/:code', (c) => joinPage(c, site))
-  for (const path of ['/public/:name', WORKER_PATH, '/shared/:token', '/join/:code']) app.all(path, () => methodNotAllowed(['GET']))
   app.get('/sessions/:id/*', inSmallLetters)
   app.route('/', liveRoutes(site))
   app.route('/', inboxRoutes(site))

@@ -1,4 +1,5 @@
 // Who may call what. `guards` runs before every handler; the other functions are asked by handlers about one session.
+import type { MiddlewareHandler } from 'hono'
 import { answersAnyHost, isLoopbackHost, urlAt } from '../../core/address.ts'
 import { refuse, unauthorized } from '../../core/errors.ts'
 import { sameText, UUID_SHAPE } from '../../core/ids.ts'
@@ -9,7 +10,7 @@ import type { Toolset } from '../../operations/toolset.ts'
 import type { Services } from '../../process/services.ts'
 import { personOf, type Person } from './cookies.ts'
 import { bearerOf, identify, refuseKeyInQuery } from './credentials.ts'
-import { isApi, isMcp, type Http } from './http.ts'
+import { isApi, isMcp, type Env, type Http } from './http.ts'
 import { calledHost, isHost } from './origin.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { isShared, sharedTokenOf } from './share-link.ts'
@@ -185,6 +186,12 @@ export const arePagesOpen = ({ config }: Pick<Services, 'config'>): boolean =>
 /** May it see the page at its path? */
 export const mayReadPage = async (c: Http, services: Services): Promise<boolean> =>
   mayRead(c, services) || keyOpens(c, OPENS.session) || isShared(c, services) // whose own session a key reads, the guards have looked
+
+/** Refuses who may not read, with `advice`. What an open page asks for is not led to the sign-in page: its script would put that into its own. */
+export const readersOnly =
+  (may: (c: Http) => boolean | Promise<boolean>, advice: string): MiddlewareHandler<Env> =>
+  async (c, next) =>
+    (await may(c)) ? next() : refuse('unauthorized', advice)
 
 /** What the refusal of a read advises: what this server takes. `session`: whether the teams of one session may read it. */
 export const howToRead = ({ config }: Services, session: boolean): string => {

@@ -1,5 +1,5 @@
 // HTTP for all doors: request bodies within their limits, responses and errors in JSON.
-import type { Context as HonoContext } from 'hono'
+import { Hono, type Context as HonoContext, type MiddlewareHandler } from 'hono'
 import { refuse, STATUS, type ErrorBody } from '../../core/errors.ts'
 import { utf8Bytes } from '../../core/text/text.ts'
 import type { Key } from '../../stores/keys.ts'
@@ -60,6 +60,16 @@ export const methodNotAllowed = (allowed: string[]) => {
     { code: 'method_not_allowed', message: `Use ${allowed.join(' or ')} here.`, details: { allow } },
     { allow: allow.join(', ') },
   )
+}
+
+/** Routes that are read with GET alone. `guard` comes before each of them. */
+export const readOnly = (
+  answers: Record<string, (c: Http) => Response | Promise<Response>>,
+  guard: MiddlewareHandler<Env> = (_, next) => next(),
+) => {
+  const app = new Hono<Env>()
+  for (const [path, answer] of Object.entries(answers)) app.get(path, guard, answer).all(path, () => methodNotAllowed(['GET']))
+  return app
 }
 
 /** A body made while it is sent: each part when the one before it has been taken. */

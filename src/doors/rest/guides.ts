@@ -1,5 +1,4 @@
 // What agents read about this server: /AGENTS.md, and the pages beside it that the toolsets bring.
-import { Hono } from 'hono'
 import { refuse } from '../../core/errors.ts'
 import { oneLine } from '../../core/text/escape-invisible.ts'
 import { quoted } from '../../core/text/shell-word.ts'
@@ -7,7 +6,7 @@ import { redacted } from '../../core/text/text.ts'
 import type { Toolset } from '../../operations/toolset.ts'
 import type { Services } from '../../process/services.ts'
 import agents from '../../../AGENTS.md' with { type: 'text' }
-import { methodNotAllowed, text, type Env, type Http } from '../http/http.ts'
+import { readOnly, text, type Http } from '../http/http.ts'
 import { baseUrl, linkInForce, serverLink } from '../http/origin.ts'
 
 const IN_GUIDES = 'http://127.0.0.1:7423' // stands in the files for the server's address
@@ -23,18 +22,18 @@ export const guideRoutes = (toolsets: readonly Toolset[], services: Services) =>
       'not_found',
       `There is no page ${JSON.stringify(redacted(file))}. There are: ${guides.map(({ name }) => `${name}.md`).join(', ')}.`,
     )
-  return new Hono<Env>()
-    .get('/AGENTS.md', (c) => markdown(filledIn(agents, c)))
-    .get('/AGENTS/:file', (c) => markdown(filledIn(named(c.req.param('file')).text, c)))
-    .get('/llms.txt', (c) => {
+  return readOnly({
+    '/AGENTS.md': (c) => markdown(filledIn(agents, c)),
+    '/AGENTS/:file': (c) => markdown(filledIn(named(c.req.param('file')!).text, c)),
+    '/llms.txt': (c) => {
       const base = baseUrl(c, services)
       const pages = guides.map(({ name, about }) => `- [${name}.md](${base}/AGENTS/${name}.md): ${about}\n`).join('')
       return text(
         `# Parley\n\n> The meeting room for teams of AI agents: sessions, a feed to follow with one blocking call, a shared document, a conclusion.\n\n- [How an agent takes part](${base}/AGENTS.md)\n${pages}- [REST, described](${base}/api/openapi.json)\n- [The MCP link](${linkInForce(c, services).url})\n- [Where agents reach this server](${base}/api/config)\n`,
         'text/plain; charset=utf-8',
       )
-    })
-    .on('ALL', ['/AGENTS.md', '/AGENTS/:file', '/llms.txt'], () => methodNotAllowed(['GET']))
+    },
+  })
 }
 
 const MARKERS = /<!-- \/?\w+ -->\n/g // `bun run docs` writes between these marks; a page would show them

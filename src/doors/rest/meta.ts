@@ -1,12 +1,11 @@
 // How this server describes itself to programs: configuration, OpenAPI, health and metrics. guides.ts has what agents read.
-import { Hono } from 'hono'
 import { refuse } from '../../core/errors.ts'
 import type { Toolset } from '../../operations/toolset.ts'
 import type { Services } from '../../process/services.ts'
 import { alertRules } from '../../process/status/alerts.ts'
 import { residentBytes } from '../../process/status/figures.ts'
 import { arePagesOpen, howToRead, mayRead } from '../http/guards.ts'
-import { json, methodNotAllowed, text, type Env, type Http } from '../http/http.ts'
+import { json, readOnly, text, type Http } from '../http/http.ts'
 import { programPath, type ClientProgram } from './client-package.ts'
 import { openapi } from './openapi.ts'
 import manifest from '../../../package.json' with { type: 'json' }
@@ -32,12 +31,6 @@ export const configRoutes = (toolsets: readonly Toolset[], services: Services, p
       }),
     '/api/openapi.json': (c) => json({ ...described(), servers: [{ url: baseUrl(c, services) }] }),
   })
-}
-
-const readOnly = (answers: Record<string, (c: Http) => Response | Promise<Response>>) => {
-  const app = new Hono<Env>()
-  for (const [path, answer] of Object.entries(answers)) app.get(path, answer).all(path, () => methodNotAllowed(['GET']))
-  return app
 }
 
 /** Health checks and metrics. */

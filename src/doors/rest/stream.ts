@@ -1,5 +1,4 @@
 // GET /api/sessions/:session_id/stream: the log as server-sent events. `id:` is the sequence, so Last-Event-ID resumes without a gap.
-import { Hono, type Context } from 'hono'
 import { Refusal, refuse } from '../../core/errors.ts'
 import { idWithin, isUuid } from '../../core/ids.ts'
 import { LogReader } from '../../log/log-reader.ts'
@@ -8,7 +7,7 @@ import type { Services } from '../../process/services.ts'
 import { closedBy, type Event } from '../../stores/events.ts'
 import { openStream, retryField, SSE_HEADERS } from '../http/event-stream.ts'
 import { howToRead, mayReadSession } from '../http/guards.ts'
-import { methodNotAllowed, type Env, type Http } from '../http/http.ts'
+import { readOnly, type Http } from '../http/http.ts'
 import { refuseUnknown, wholeNumber } from '../http/query.ts'
 import { whileReadable } from '../http/revocable-stream.ts'
 
@@ -16,13 +15,10 @@ const PING_MS = 15_000
 
 /** Sends each event once and in order. Ends with `closed` once a closed session has been sent whole, with `bye` when the server stops, and
  *  when what the reader came with ends. */
-export const streamRoute = (services: Services) =>
-  new Hono<Env>().get(PATH, streamSession(services)).all(PATH, () => methodNotAllowed(['GET']))
+export const streamRoute = (services: Services) => readOnly({ '/sessions/:session_id/stream': streamSession(services) })
 
-const PATH = '/sessions/:session_id/stream'
-
-const streamSession = (services: Services) => async (c: Context<Env, typeof PATH>) => {
-  const id = idWithin(c.req.param('session_id'))
+const streamSession = (services: Services) => async (c: Http) => {
+  const id = idWithin(c.req.param('session_id')!)
   if (!(await mayReadSession(c, services, id))) refuse('unauthorized', `${howToRead(services, true)}, to follow this session.`)
   const trace = flagOf(c, 'include_trace')
   const resumed = c.req.header('last-event-id')

@@ -2,15 +2,13 @@
 //   GET /approvals/live                          server-sent events: `waiting` (the ids of what waits, with their sessions), `html` (parts to
 //                                                put into their places), `ping`; with ?meeting=ID, questions and needs of that session
 //   GET /approvals/cards?proposal=ID&request=SESSION:ID   the cards of these, any number of each
-import { Hono, type MiddlewareHandler } from 'hono'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { AskedForItem, GroupSection } from '../../../components/approvals/inbox-groups.tsx'
-import { refuse } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import { actorOf } from '../../doors/http/cookies.ts'
 import { openStream, SSE_HEADERS } from '../../doors/http/event-stream.ts'
-import { mayRead } from '../../doors/http/guards.ts'
-import { methodNotAllowed, type Env, type Http } from '../../doors/http/http.ts'
+import { mayRead, readersOnly } from '../../doors/http/guards.ts'
+import { readOnly, type Http } from '../../doors/http/http.ts'
 import { whileReadable } from '../../doors/http/revocable-stream.ts'
 import { requestsOf } from '../../stores/control/watched.ts'
 import { proposalsByIds } from '../../stores/records/proposal-list.ts'
@@ -21,17 +19,11 @@ import { askedFor, groupsOf } from './inbox-waiting.ts'
 
 export const inboxRoutes = (site: Site) => {
   const hub = new InboxHub(site.services, site.waiting)
-  const app = new Hono<Env>()
-  app.get('/approvals/live', readersOnly(site), (c) => stream(c, site, hub))
-  app.get('/approvals/cards', readersOnly(site), (c) => cards(c, site))
-  for (const path of ['/approvals/live', '/approvals/cards']) app.all(path, () => methodNotAllowed(['GET']))
-  return app
+  return readOnly(
+    { '/approvals/live': (c) => stream(c, site, hub), '/approvals/cards': (c) => cards(c, site) },
+    readersOnly((c) => mayRead(c, site.services), 'Sign in to follow what waits.'),
+  )
 }
-
-const readersOnly =
-  ({ services }: Site): MiddlewareHandler<Env> =>
-  async (c, next) =>
-    mayRead(c, services) ? next() : refuse('unauthorized', 'Sign in to follow what waits.')
 
 const stream = (c: Http, { services }: Site, hub: InboxHub): Response => {
   const left = openStream(c, services)

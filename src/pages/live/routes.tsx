@@ -4,7 +4,6 @@
 //   GET /sessions/:id/tasks/SEQ                    what a task did, by the sequence of its prompt
 //   GET /sessions/:id/family                       the tree of sessions that it belongs to
 //   GET /sessions/:id/document?version=N           the document, of that version or newer
-import { Hono, type MiddlewareHandler } from 'hono'
 import { LRUCache } from 'lru-cache'
 import { renderToStaticMarkup } from 'react-dom/server'
 import type { Queries } from '../../../db/database.ts'
@@ -15,8 +14,8 @@ import { refuseBeyondEnd, unpurgedSession } from '../../rooms/preconditions.ts'
 import { roster } from '../../stores/members.ts'
 import { openStream, SSE_HEADERS } from '../../doors/http/event-stream.ts'
 import { actorOf } from '../../doors/http/cookies.ts'
-import { mayRead, mayReadSession } from '../../doors/http/guards.ts'
-import { methodNotAllowed, type Env, type Http } from '../../doors/http/http.ts'
+import { mayRead, mayReadSession, readersOnly } from '../../doors/http/guards.ts'
+import { readOnly, type Http } from '../../doors/http/http.ts'
 import { partial } from './partial.ts'
 import { createHubs, type Hubs } from './hubs.ts'
 import { familyPart } from '../agents/family-part.tsx'
@@ -35,26 +34,18 @@ import { whileReadable } from '../../doors/http/revocable-stream.ts'
 export const liveRoutes = (site: Site) => {
   const hubs = createHubs(site)
   const documents: DocumentCache = new LRUCache({ max: DOCUMENTS_CACHED })
-  const handlers: Record<string, (c: Http, session: string) => Promise<Response>> = {
-    live: (c, id) => stream(c, site, hubs, id),
-    rows: (c, id) => rows(c, site, id),
-    'tasks/:task{\\d{1,15}}': (c, id) => taskTrace(c, site, id),
-    family: (c, id) => familyPart(c, site, id),
-    document: (c, id) => documentText(c, site, documents, id),
-  }
-  const app = new Hono<Env>()
-  for (const [name, handle] of Object.entries(handlers)) {
-    app.get(`/sessions/:id/${name}`, readersOnly(site), (c) => handle(c, c.req.param('id')))
-    app.all(`/sessions/:id/${name}`, () => methodNotAllowed(['GET']))
-  }
-  return app
+  const idIn = (c: Http) => c.req.param('id')!
+  return readOnly(
+    {
+      '/sessions/:id/live': (c) => stream(c, site, hubs, idIn(c)),
+      '/sessions/:id/rows': (c) => rows(c, site, idIn(c)),
+      '/sessions/:id/tasks/:task{\\d{1,15}}': (c) => taskTrace(c, site, idIn(c)),
+      '/sessions/:id/family': (c) => familyPart(c, site, idIn(c)),
+      '/sessions/:id/document': (c) => documentText(c, site, documents, idIn(c)),
+    },
+    readersOnly((c) => mayReadSession(c, site.services, idIn(c)), 'Sign in to follow this session.'),
+  )
 }
-
-// Refuses instead of redirecting to the sign-in page: the script would put that page into its own.
-const readersOnly =
-  ({ services }: Site): MiddlewareHandler<Env> =>
-  async (c, next) =>
-    (await mayReadSession(c, services, c.req.param('id') ?? '')) ? next() : refuse('unauthorized', 'Sign in to follow this session.')
 
 const stream = async (c: Http, { services, waiting }: Site, hubs: Hubs, id: string): Promise<Response> => {
   const resumed = c.req.header('last-event-id')
