@@ -178,15 +178,18 @@ onOneEngine((parley) => {
     expect((await done(alex('get_session'))).description).toBe('one\r\ntwo')
   })
 
-  test('an item of the board keeps its line breaks where only its title is changed on the page', async () => {
+  test('an item of the board keeps its line breaks, and what others changed meanwhile, where only its title is changed on the page', async () => {
     const { id, alex, person, send } = await begin()
     const { items } = await done(alex('plan_work', { items: [{ title: 'Write it', description: 'one\r\ntwo' }] }))
     const path = `/sessions/${id}/board/${items[0].item_id}/edit`
     const html = await (await parley().send(path, { headers: { ...HTML, cookie: person } })).text()
     const was = html.match(/name="was" value="([^"]*)"/)![1]!.replaceAll('&quot;', '"')
-    const [start] = JSON.parse(was) as [Record<string, string>]
+    const start = JSON.parse(was) as Record<string, string>
+    await done(alex('update_work', { item_id: items[0].item_id, paths: ['src/lexer'] }))
     expect((await send(path, { ...start, title: 'Write all of it', description: 'one\r\ntwo', was })).status).toBe(303)
-    expect((await done(alex('list_work'))).items).toMatchObject([{ title: 'Write all of it', description: 'one\r\ntwo' }])
+    expect((await done(alex('list_work'))).items).toMatchObject([
+      { title: 'Write all of it', description: 'one\r\ntwo', paths: ['src/lexer'] },
+    ])
     const seen = (await feedOf(alex)).length
     await done(alex('update_work', { item_id: items[0].item_id, description: 'one\ntwo' }))
     expect((await done(alex('list_work'))).items[0].description).toBe('one\r\ntwo')

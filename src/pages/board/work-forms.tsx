@@ -7,7 +7,6 @@ import { updateWork } from '../../board/update-work.ts'
 import { refuse, type ErrorBody } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import { withLf } from '../../core/text/line-breaks.ts'
-import { jsonIn } from '../../core/text/json.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { existingSession } from '../../rooms/preconditions.ts'
 import { boardNow } from '../../rooms/work/open-work.ts'
@@ -15,7 +14,7 @@ import { roster } from '../../stores/members.ts'
 import { itemsById, type Item } from '../../stores/records/items.ts'
 import { answerForm, formFor, type ShownForm } from '../forms/act-pages.tsx'
 import { assertActor, performAsPerson, problemOf } from '../forms/perform-as-person.ts'
-import { formOf, LARGE_FORM, valuesOf, type Values } from '../forms/fields.ts'
+import { beginning, changed, formOf, LARGE_FORM, valuesOf, type Values } from '../forms/fields.ts'
 import { seeOther, type Site } from '../respond.tsx'
 
 /** GET /sessions/:id/board/new */
@@ -70,7 +69,7 @@ const FORMS = ['edit', 'done', 'drop', 'release', 'reopen'] as const
 type FormName = (typeof FORMS)[number]
 
 const INPUTS: Record<FormName, (values: Values, waitsFor: string[]) => object> = {
-  edit: (values, waitsFor) => changed(values, waitsFor),
+  edit: (values, waitsFor) => changedIn(values, waitsFor),
   done: ({ result }) => ({ status: 'done', ...(result && { result }) }),
   drop: ({ note }) => ({ status: 'dropped', ...(note && { note }) }),
   release: ({ note }) => ({ status: 'open', ...(note && { note }) }),
@@ -94,12 +93,9 @@ interface Filled {
 
 const FIELDS = ['title', 'description', 'priority', 'owner', 'paths'] as const
 
-// `was`: what the form began with. What nobody changed in it is not sent, so that it undoes nothing that others changed meanwhile.
-const startOf = (item: Item): Filled => {
-  const { title, priority } = item
-  const description = withLf(item.description)
-  const start: Values = { title, description, priority, owner: item.owner?.name ?? '', paths: item.paths.join('\n') }
-  return { values: { ...start, was: JSON.stringify([start, item.dependsOn]) }, waitsFor: item.dependsOn }
+const startOf = ({ title, description, priority, owner, paths, dependsOn }: Item): Filled => {
+  const values = { title, description: withLf(description), priority, owner: owner?.name ?? '', paths: paths.join('\n') }
+  return { values: beginning(values, textsOf(values, dependsOn)), waitsFor: dependsOn }
 }
 
 const submitted = (form: URLSearchParams): Filled => ({ values: valuesOf(form), waitsFor: form.getAll('depends_on') })
@@ -111,23 +107,13 @@ const fieldsOf = (values: Values, depends_on: string[]) => {
   return { title, description, priority, owner, paths: linesOf(paths), depends_on }
 }
 
-const changed = (values: Values, waitsFor: string[]): object => {
-  const [start, waited] = beganWith(values.was)
-  const fields: Record<string, unknown> = fieldsOf(values, waitsFor)
-  const same = (name: string) =>
-    name === 'depends_on'
-      ? String(waited?.toSorted()) === String(waitsFor.toSorted())
-      : name === 'paths'
-        ? String(linesOf(start?.paths)) === String(linesOf(values.paths))
-        : start?.[name] === values[name]
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !same(name)))
-}
+// Each field as one text, which differs where it says something else.
+const textsOf = (values: Values, waitsFor: string[]): Values =>
+  Object.fromEntries(Object.entries(fieldsOf(values, waitsFor.toSorted())).map(([name, value]) => [name, String(value)]))
 
-const beganWith = (was = ''): [start?: Values, waited?: string[]] => {
-  const given = jsonIn(was)
-  if (!Array.isArray(given)) return []
-  const [start, waited] = given as [Values, string[]]
-  return [Object(start) as Values, Array.isArray(waited) ? waited : []]
+const changedIn = (values: Values, waitsFor: string[]): object => {
+  const given = changed(textsOf(values, waitsFor), values.was)
+  return Object.fromEntries(Object.entries(fieldsOf(values, waitsFor)).filter(([name]) => name in given))
 }
 
 const problemIn = (error: ErrorBody) => {

@@ -1,3 +1,4 @@
+import { jsonIn } from '../../core/text/json.ts'
 import { withLf } from '../../core/text/line-breaks.ts'
 import { bodyText, type Http } from '../../doors/http/http.ts'
 
@@ -11,3 +12,12 @@ export type Values = Record<string, string>
 
 /** The fields by name. */
 export const valuesOf = (form: URLSearchParams): Values => Object.fromEntries([...form].map(([name, value]) => [name, withLf(value)]))
+
+/** What a form that changes something begins with; `was` comes back with it. `fields`: what is compared then, where that is not the values. */
+export const beginning = (values: Values, fields = values): Values => ({ ...values, was: JSON.stringify(fields) })
+
+/** The fields that were changed since the form began with `was`; all of them where none is known. */
+export const changed = (fields: Values, was = ''): Values => {
+  const before = Object(jsonIn(was)) as Values
+  return Object.fromEntries(Object.entries(fields).filter(([name, value]) => before[name] !== value))
+}

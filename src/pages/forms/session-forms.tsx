@@ -15,7 +15,6 @@ import { updateSession } from '../../control/sessions/update-session.ts'
 import { agentOf } from '../../stores/control/agents.ts'
 import type { AnyOp } from '../../operations/context.ts'
 import { isUuid } from '../../core/ids.ts'
-import { jsonIn } from '../../core/text/json.ts'
 import { prepareMarkdown } from '../../markdown/render.ts'
 import { conclusionOf } from '../../rooms/document/conclusion.ts'
 import { transferConvener } from '../../rooms/convener.ts'
@@ -31,7 +30,7 @@ import type { Http } from '../../doors/http/http.ts'
 import { answerForm, formAgain, formFor, type ShownForm } from './act-pages.tsx'
 import { assertActor, performAsPerson, problemOf } from './perform-as-person.ts'
 import { fragment, type Site } from '../respond.tsx'
-import { formOf, LARGE_FORM, valuesOf, type Values } from './fields.ts'
+import { beginning, changed, formOf, LARGE_FORM, valuesOf, type Values } from './fields.ts'
 
 type Teams = FieldsProps['teams']
 
@@ -52,13 +51,10 @@ interface SessionForm {
 const newSession = ({ title, description, expected_teams }: Values) => ({ title, description, expected_teams: Number(expected_teams) })
 const invite = ({ session_id }: Record<string, unknown>) => `/connect?session=${String(session_id)}`
 
-const beginning = (values: Values): Values => ({ ...values, was: JSON.stringify(values) })
-
-// The fields that were changed since the form began with `was`; all of them where none was.
-const changed = (fields: Values, was = ''): Values => {
-  const before = Object(jsonIn(was)) as Values
-  const given = Object.entries(fields).filter(([name, value]) => before[name] !== value)
-  return given.length === 0 ? fields : Object.fromEntries(given)
+// Where nothing was changed, all of it is sent, and the operation says so.
+const changedOrAll = (fields: Values, was: string | undefined): Values => {
+  const given = changed(fields, was)
+  return Object.keys(given).length === 0 ? fields : given
 }
 
 const FORMS = {
@@ -88,7 +84,11 @@ const FORMS = {
     operation: updateSessionMetadata,
     fields: MetadataFields,
     initial: (_, { title, description }) => beginning({ title, description }),
-    input: ({ title = '', description = '', reason, was }, session_id) => ({ session_id, ...changed({ title, description }, was), reason }),
+    input: ({ title = '', description = '', reason, was }, session_id) => ({
+      session_id,
+      ...changedOrAll({ title, description }, was),
+      reason,
+    }),
   },
   conclude: {
     title: 'Conclude the session',
@@ -139,7 +139,7 @@ const FORMS = {
     initial: async ({ services }, { id, permissionMode }) =>
       beginning({ permission_mode: permissionMode ?? '', max_usd: String((await agentOf(services.database, id))?.maxUsd ?? '') }),
     input: ({ permission_mode = '', max_usd = '', was }, session_id) => {
-      const { max_usd: limit, ...mode } = changed({ permission_mode, ...(max_usd && { max_usd }) }, was)
+      const { max_usd: limit, ...mode } = changedOrAll({ permission_mode, ...(max_usd && { max_usd }) }, was)
       return { session_id, ...mode, ...(limit && { max_usd: Number(limit) }) }
     },
   },
