@@ -3,11 +3,11 @@
 import { keepIn, leaveField } from './kept.js'
 import { announcer } from './live/announcer.js'
 import { connectionBar } from './live/bar.js'
+import { $, isTyping } from './live/elements.js'
 import { showKeys } from './shown-keys.js'
 
 {
   const [RETRY_MS, SILENT_MS, AT_ONCE] = [10_000, 40_000, 50]
-  const $ = (id) => document.getElementById(id)
   const inbox = $('inbox')
   const meeting = inbox?.dataset.meeting
   const live = `/approvals/live${meeting ? `?meeting=${meeting}` : ''}`
@@ -199,9 +199,8 @@ import { showKeys } from './shown-keys.js'
     '?': 'These keys',
   }
   addEventListener('keydown', (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return
     if (event.key === 'Escape') return close()
-    if (event.target.closest?.('input, textarea, select')) return
+    if (isTyping(event)) return
     if (event.key === '?') return showKeys(HELP)
     if (!Object.hasOwn(KEYS, event.key)) return
     event.preventDefault() // otherwise the letter would be typed into the field that gets the focus

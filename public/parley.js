@@ -1,4 +1,6 @@
 // On all pages: buttons that copy, notices, and keys. Pages work without them.
+import { $, isTyping } from './live/elements.js'
+
 for (const button of document.querySelectorAll('[data-copy]')) {
   if (!navigator.clipboard) continue // missing on plain http beyond this machine: the text can be selected
   button.hidden = false
@@ -12,7 +14,7 @@ const status = document.createElement('p')
 status.className = 'sr-only'
 status.setAttribute('role', 'status')
 document.body.append(status)
-const copyShape = document.getElementById('i-copy')
+const copyShape = $('i-copy')
 const tick = copyShape.cloneNode() // added here, because only scripts use it; drawn like the other icons (components/parts/icon.tsx)
 tick.id = 'i-tick'
 tick.innerHTML = '<path d="M20 6 9 17l-5-5"/>'
@@ -72,9 +74,8 @@ async function textFor(button) {
 }
 
 addEventListener('keydown', (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return
-  if (event.target.closest?.('input, textarea, select') || document.querySelector('dialog[open]')) return
-  if (event.key === 'i') document.getElementById('approvals-link')?.click() // guests have none
+  if (isTyping(event)) return
+  if (event.key === 'i') $('approvals-link')?.click() // guests have none
   if (event.key !== '/') return
   event.preventDefault()
   const search = [...document.querySelectorAll('input[type=search]')].find(({ offsetWidth }) => offsetWidth > 0)

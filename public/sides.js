@@ -2,11 +2,11 @@
 // so that the feed stays where it is, with what is being typed; the address says which it is. What is in place is kept up to date. A page
 // that begins with the document loads this once somebody points at such a link (live/aside.js).
 import { mayLeaveFor } from './leave.js'
+import { $ } from './live/elements.js'
 
 {
   const WIDE = matchMedia('(width >= 64rem)')
   const TIMES_EVERY_MS = 60_000 // what stands there says for how long something has been so
-  const $ = (id) => document.getElementById(id)
   const path = `/sessions/${$('live').dataset.session}`
   const pages = { document: path, board: `${path}/board`, records: `${path}/records` }
   const nameOf = (pathname) => Object.keys(pages).find((name) => pages[name] === pathname)

@@ -1,6 +1,8 @@
 // The trace page while it is open: a link to a part of a page loads that part alone, and keys go from turn to turn.
+import { $, isTyping } from './live/elements.js'
+
 {
-  const pane = document.getElementById('turn')
+  const pane = $('turn')
   const title = () =>
     [pane.querySelector('h2')?.textContent.replace(/ of .*/, ''), document.querySelector('h1').textContent, 'Parley'].join(' · ')
   const inList = (path) => document.querySelector(`#turns a[data-part=turn][href="${CSS.escape(path)}"]`)
@@ -56,7 +58,7 @@
 
   // Unfolds the event that the address names.
   const unfold = () => {
-    const target = /^#e\d+$/.test(location.hash) && document.getElementById(location.hash.slice(1))
+    const target = /^#e\d+$/.test(location.hash) && $(location.hash.slice(1))
     if (!target) return
     for (let fold = target.querySelector('details') ?? target; fold; fold = fold.parentElement?.closest('details')) fold.open = true
     target.scrollIntoView({ block: 'start' })
@@ -75,8 +77,7 @@
 
   const KEYS = { n: 'next', ']': 'next', p: 'prev', '[': 'prev' }
   const step = (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.('input, textarea, select, dialog')) return
-    if (event.key in KEYS) pane.querySelector(`a[rel=${KEYS[event.key]}]`)?.click()
+    if (!isTyping(event) && event.key in KEYS) pane.querySelector(`a[rel=${KEYS[event.key]}]`)?.click()
   }
 
   if (pane) {

@@ -1,5 +1,5 @@
 // Keys: from row to row, to the end, to the composer, and to what stands beside the feed.
-import { $ } from './elements.js'
+import { $, isTyping } from './elements.js'
 
 export const listenToKeys = (rows) => {
   const KEYS = {
@@ -17,9 +17,7 @@ export const listenToKeys = (rows) => {
   addEventListener('click', ({ target }) => target.closest('[href="#message"]') && toComposer())
   if (location.hash === '#message') toComposer()
   addEventListener('keydown', (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.('input, textarea, select')) return
-    if (document.querySelector('dialog[open]')) return
-    if (!Object.hasOwn(KEYS, event.key)) return
+    if (isTyping(event) || !Object.hasOwn(KEYS, event.key)) return
     event.preventDefault() // otherwise the letter would be typed into the field that gets the focus
     KEYS[event.key]()
   })
