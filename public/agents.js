@@ -1,13 +1,12 @@
 // A session with an agent while its page is open. What a task did is loaded when its line is unfolded, and again while it runs and stays
 // unfolded; what can be chosen for a prompt, once, likewise; the tree of sessions when it has changed.
+import { $ } from './live/elements.js'
+import { loadInto } from './live/load.js'
+
 {
   const EVERY_MS = 2_000
-  const loadFrom = async (address, sourceElement) => {
-    const response = await fetch(address, { headers: { accept: 'text/html' } })
-    if (response.ok) await htmx.swap({ text: await response.text(), sourceElement, swap: 'none' })
-  }
   const load = async (fold) => {
-    await loadFrom(fold.dataset.trace, fold)
+    await loadInto(fold.dataset.trace, fold)
     if ('once' in fold.dataset) delete fold.dataset.trace // what is typed in it stays
   }
   const again = (fold) => {
@@ -21,7 +20,7 @@
   setInterval(() => {
     if (!document.hidden) document.querySelectorAll('details[data-trace][open]').forEach(again)
   }, EVERY_MS)
-  const mark = document.getElementById('family-mark')
-  const changed = () => loadFrom(`/sessions/${document.getElementById('live').dataset.session}/family`, mark).catch(() => {}) // the next change brings it
+  const mark = $('family-mark')
+  const changed = () => loadInto(`/sessions/${$('live').dataset.session}/family`, mark).catch(() => {}) // the next change brings it
   if (mark) new MutationObserver(changed).observe(mark, { attributeFilter: ['data-mark'] })
 }

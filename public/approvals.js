@@ -4,6 +4,7 @@ import { keepIn, leaveField } from './kept.js'
 import { announcer } from './live/announcer.js'
 import { connectionBar } from './live/bar.js'
 import { $, isTyping } from './live/elements.js'
+import { loadText, place } from './live/load.js'
 import { showKeys } from './shown-keys.js'
 
 {
@@ -51,13 +52,12 @@ import { showKeys } from './shown-keys.js'
   }
   const loadCards = async (ids) => {
     for (const id of ids) asked.add(id)
-    const response = await fetch(`/approvals/cards?${new URLSearchParams(ids.map(nameOf))}`, { headers: { accept: 'text/html' } })
-    if (!response.ok) throw new Error(`${response.url}: ${response.status}`)
-    place(new DOMParser().parseFromString(await response.text(), 'text/html'))
+    const text = await loadText(`/approvals/cards?${new URLSearchParams(ids.map(nameOf))}`)
+    placeCards(new DOMParser().parseFromString(text, 'text/html'))
   }
 
   /** Puts cards into the page, and keeps what is in view where it is. */
-  const place = (come) => {
+  const placeCards = (come) => {
     const seen = cards().find((card) => card.getBoundingClientRect().bottom > 0)
     const top = seen?.getBoundingClientRect().top
     for (const card of come.querySelectorAll('[data-card]')) {
@@ -87,8 +87,8 @@ import { showKeys } from './shown-keys.js'
     const last = $('groups').lastElementChild
     const goesOn = last?.dataset.session === group?.dataset.session
     const part = group && !goesOn ? group : card.closest('li') // a group comes with all its cards
-    const place = !group ? $('requests') : goesOn ? last.querySelector('ul') : $('groups')
-    place.append(part)
+    const list = !group ? $('requests') : goesOn ? last.querySelector('ul') : $('groups')
+    list.append(part)
     htmx.process(part)
     announce(part.querySelectorAll('[data-card=open]').length)
   }
@@ -124,10 +124,10 @@ import { showKeys } from './shown-keys.js'
     onPing()
     source.addEventListener('open', bar.hide)
     source.addEventListener('ping', onPing)
-    source.addEventListener('html', async ({ data: text }) => {
+    source.addEventListener('html', async ({ data }) => {
       onPing()
       const before = questions()
-      await htmx.swap({ text, sourceElement: inbox, swap: 'none' })
+      await place(data, inbox)
       if (questions() > before) announce(questions() - before)
     })
     source.addEventListener('waiting', ({ data }) => {

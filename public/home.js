@@ -1,5 +1,6 @@
 // The home page while it is open: refreshes list and figures every 15 seconds while the page is visible.
 import { connectionBar } from './live/bar.js'
+import { loadText, place } from './live/load.js'
 
 {
   const [EVERY_MS, TIMEOUT_MS] = [15_000, 10_000]
@@ -11,11 +12,7 @@ import { connectionBar } from './live/bar.js'
   const refresh = async () => {
     const address = new URL(location.href)
     address.searchParams.set('part', 'live')
-    const response = await fetch(address, { headers: { accept: 'text/html' }, signal: AbortSignal.timeout(TIMEOUT_MS) })
-    if (response.redirected) return false // closed to this reader now: the page stays as it is, and asks no more
-    if (!response.ok) throw new Error(`${address}: ${response.status}`)
-    await htmx.swap({ text: await response.text(), sourceElement: sessions(), swap: 'none' })
-    return true
+    await place(await loadText(address, { signal: AbortSignal.timeout(TIMEOUT_MS) }), sessions())
   }
   const wait = () => {
     clearTimeout(next)
@@ -24,9 +21,10 @@ import { connectionBar } from './live/bar.js'
   const again = async () => {
     refreshedAt = performance.now()
     try {
-      if (!(await refresh())) return end()
+      await refresh()
       bar.hide()
-    } catch {
+    } catch ({ cause }) {
+      if (cause === 401) return end() // closed to this reader now: the page stays as it is, and asks no more
       bar.showLost() // the network may come back
     }
     wait()

@@ -17,7 +17,7 @@ import { countUnread, markUnread } from './live/unread.js'
 const start = (live) => {
   const path = `/sessions/${live.dataset.session}`
   const [scroller, rows] = [$('scroller'), $('rows')]
-  const load = loadInto(live)
+  const load = (address) => loadInto(address, live)
   $('jump').addEventListener('click', () => scroller.scrollTo({ top: 0 }))
   listenToKeys(rows)
   offerCopies(rows, path)

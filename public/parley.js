@@ -1,5 +1,6 @@
 // On all pages: buttons that copy, notices, and keys. Pages work without them.
 import { $, isTyping } from './live/elements.js'
+import { loadText } from './live/load.js'
 
 for (const button of document.querySelectorAll('[data-copy]')) {
   if (!navigator.clipboard) continue // missing on plain http beyond this machine: the text can be selected
@@ -67,10 +68,7 @@ document.addEventListener('notice', ({ detail: text }) => {
 // The text beside the button, or the document's markdown in the version that the page shows.
 async function textFor(button) {
   if (button.dataset.copy === '') return button.closest('figure').querySelector('pre').textContent
-  const { version } = document.getElementById('doc').dataset
-  const answer = await fetch(`${button.dataset.copy}/${version}.md`)
-  if (!answer.ok || answer.redirected) throw new Error(`${answer.url}: ${answer.status}`) // why, or a page to sign in, is not the document
-  return answer.text()
+  return loadText(`${button.dataset.copy}/${$('doc').dataset.version}.md`)
 }
 
 addEventListener('keydown', (event) => {

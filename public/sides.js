@@ -3,6 +3,7 @@
 // that begins with the document loads this once somebody points at such a link (live/aside.js).
 import { mayLeaveFor } from './leave.js'
 import { $ } from './live/elements.js'
+import { loadText, place } from './live/load.js'
 
 {
   const WIDE = matchMedia('(width >= 64rem)')
@@ -22,10 +23,8 @@ import { $ } from './live/elements.js'
     const query = new URLSearchParams(search)
     query.set('part', 'panel')
     if (mark) query.set('mark', mark)
-    const response = await fetch(`${pages[shown()]}?${query}`, { headers: { accept: 'text/html' } })
-    if (!response.ok || response.redirected) throw new Error(`${response.url}: ${response.status}`)
-    const text = await response.text()
-    if (mine === chosen) await htmx.swap({ text, sourceElement: $('live'), swap: 'none' })
+    const text = await loadText(`${pages[shown()]}?${query}`)
+    if (mine === chosen) await place(text, $('live'))
   }
   // While one is on its way another may come due.
   const refresh = async (mark) => {

@@ -1,5 +1,6 @@
 // The trace page while it is open: a link to a part of a page loads that part alone, and keys go from turn to turn.
 import { $, isTyping } from './live/elements.js'
+import { loadText } from './live/load.js'
 
 {
   const pane = $('turn')
@@ -10,10 +11,8 @@ import { $, isTyping } from './live/elements.js'
   const load = async (href, part) => {
     const address = new URL(href, location.href)
     address.searchParams.set('part', part)
-    const response = await fetch(address, { headers: { accept: 'text/html' } })
-    if (!response.ok || response.redirected) throw new Error(`${address}: ${response.status}`)
     const template = document.createElement('template')
-    template.innerHTML = await response.text()
+    template.innerHTML = await loadText(address)
     return template.content
   }
 

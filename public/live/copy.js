@@ -1,5 +1,6 @@
 // One button copies the markdown of a message: it moves to the row under the pointer. public/parley.js does the copying.
 import { $ } from './elements.js'
+import { loadText } from './load.js'
 import { sequenceOf } from './rows.js'
 
 export const offerCopies = (rows, path) => {
@@ -14,10 +15,7 @@ export const offerCopies = (rows, path) => {
   copy.addEventListener('click', () => {
     const row = copy.closest('.row')
     const rendered = row.querySelector('.prose').innerText
-    const detail = fetch(`${path}/events/${sequenceOf(row)}.txt`).then(
-      (answer) => (answer.ok ? answer.text() : rendered),
-      () => rendered,
-    )
+    const detail = loadText(`${path}/events/${sequenceOf(row)}.txt`).catch(() => rendered)
     copy.dispatchEvent(new CustomEvent('copytext', { bubbles: true, detail }))
   })
 }

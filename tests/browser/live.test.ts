@@ -405,7 +405,7 @@ test.skipIf(!FULL)(
         if (broken) return route.fulfill({ status: 503, body: 'not now' })
         if (!refuses || asked <= 3) return route.continue()
         refused++
-        return route.fulfill({ status: 403, body: 'no more' })
+        return route.fulfill({ status: 303, headers: { location: '/sign-in' } })
       })
       const seek = () => page.evaluate(() => document.querySelector('#older')!.scrollIntoView())
       await openLive(page, path)
