@@ -2,17 +2,15 @@
 // part, and keys lead from card to card. Nothing that is read or typed moves.
 import { keepIn, leaveField } from './kept.js'
 import { announcer } from './live/announcer.js'
-import { connectionBar } from './live/bar.js'
 import { $, isTyping } from './live/elements.js'
+import { follow } from './live/follow.js'
 import { loadText, place } from './live/load.js'
 import { showKeys } from './shown-keys.js'
 
 {
-  const [RETRY_MS, SILENT_MS, AT_ONCE] = [10_000, 40_000, 50]
+  const [RETRY_MS, AT_ONCE] = [10_000, 50]
   const inbox = $('inbox')
   const meeting = inbox?.dataset.meeting
-  const live = `/approvals/live${meeting ? `?meeting=${meeting}` : ''}`
-  const bar = connectionBar()
   const announce = announcer((count) => `${count} more ${count === 1 ? 'waits' : 'wait'} for you`)
   const cards = () => [...document.querySelectorAll('main [data-card]')]
   const questions = () => document.querySelectorAll('[data-asked]').length
@@ -37,7 +35,7 @@ import { showKeys } from './shown-keys.js'
     return request === undefined ? ['proposal', id.slice(1)] : ['request', `${session}:${request}`]
   }
   const catchUp = async () => {
-    if (!waiting) return
+    if (!waiting || document.hidden) return // a stream begins with what waits
     asked.clear() // what is loaded just now may be older
     if (catchingUp) return
     catchingUp = true
@@ -104,65 +102,30 @@ import { showKeys } from './shown-keys.js'
     }
   }
 
-  let source
-  let retry
-  let silence
-  const leave = () => {
-    clearTimeout(retry)
-    clearTimeout(silence)
-    clearTimeout(again)
-    source?.close()
+  const onParts = async ({ data }) => {
+    const before = questions()
+    await place(data, inbox)
+    if (questions() > before) announce(questions() - before)
   }
-  const follow = () => {
-    leave()
-    if (document.hidden) return
-    source = new EventSource(live)
-    const onPing = () => {
-      clearTimeout(silence)
-      silence = setTimeout(onSilence, SILENT_MS) // the server sends something every 15 s
-    }
-    onPing()
-    source.addEventListener('open', bar.hide)
-    source.addEventListener('ping', onPing)
-    source.addEventListener('html', async ({ data }) => {
-      onPing()
-      const before = questions()
-      await place(data, inbox)
-      if (questions() > before) announce(questions() - before)
-    })
-    source.addEventListener('waiting', ({ data }) => {
-      onPing()
-      const { proposals, requests } = JSON.parse(data)
-      waiting = new Map([
-        ...proposals.map(([id, session]) => [`p${id}`, { session }]),
-        ...requests.map(([anchor, session, request]) => [anchor, { session, request }]),
-      ])
-      catchUp()
-    })
-    source.addEventListener('error', onLost)
-  }
-  const onSilence = () => {
-    bar.showLost()
-    follow()
-  }
-  const onLost = async ({ target }) => {
-    bar.showLost()
-    if (target.readyState !== EventSource.CLOSED) return // the browser tries again
-    retry = setTimeout(follow, RETRY_MS)
-    const { status } = await fetch(live, { method: 'HEAD' }).catch(() => ({})) // EventSource does not say it
-    if (target !== source || (status !== 401 && status !== 403)) return
-    leave()
-    bar.showRefused()
+  const onWaiting = ({ data }) => {
+    const { proposals, requests } = JSON.parse(data)
+    waiting = new Map([
+      ...proposals.map(([id, session]) => [`p${id}`, { session }]),
+      ...requests.map(([anchor, session, request]) => [anchor, { session, request }]),
+    ])
+    void catchUp()
   }
   if (inbox) {
-    document.addEventListener('visibilitychange', follow)
-    for (const name of ['online', 'reconnect']) addEventListener(name, follow)
     document.addEventListener('htmx:finally:request', ({ target, detail: { ctx } }) => {
       // The words that came with a permission are sent, while its card stands until it is loaded again.
       if (ctx.response?.status < 400 && target.matches?.('[data-card=open] form')) target.reset()
       catchUp()
     })
-    follow()
+    follow({
+      addressAfter: () => `/approvals/live${meeting ? `?meeting=${meeting}` : ''}`, // it begins with all that the page needs
+      events: { html: onParts, waiting: onWaiting },
+      isOver: (status) => status === 401 || status === 403,
+    })
   }
 
   const current = () => document.activeElement?.closest?.('[data-card]')

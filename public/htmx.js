@@ -1,4 +1,4 @@
-// htmx as a global: its extension for streams, and the scripts beside this one, find it there.
+// htmx as a global: the scripts beside this one find it there.
 import htmx from 'htmx.org/dist/htmx.esm.min.js'
 
 globalThis.htmx = htmx

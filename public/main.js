@@ -1,7 +1,6 @@
 // The scripts that all pages load, in the order in which they run: `bun run styles` makes one file of them, public/app.js. What one kind of page
 // uses alone, it loads beside (components/site/shell.tsx).
 import './htmx.js'
-import 'htmx.org/dist/ext/hx-sse.min.js'
 import './parley.js'
 import './theme.js'
 import './tabs.js'

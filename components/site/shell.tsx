@@ -47,11 +47,10 @@ interface Props {
   children: ReactNode
 }
 
-// Only the plain attribute names (data-hx-… works by default), only the extension for streams, no change of history or styles. Morphing
-// leaves htmx's own marks alone, tabindex, which public/live/keys.js sets, and what the reader has unfolded.
+// Only the plain attribute names (data-hx-… works by default), no change of history or styles. Morphing leaves htmx's own marks alone, tabindex,
+// which public/live/keys.js sets, and what the reader has unfolded.
 const HTMX = JSON.stringify({
   prefix: '',
-  extensions: 'sse',
   history: false,
   includeIndicatorCSS: false,
   morphIgnore: ['data-htmx-powered', 'tabindex', 'open'],

@@ -23,7 +23,7 @@ export const followDocument = (live, path, load) => {
     loading = false
     if (newest() > shown) setTimeout(update, RETRY_MS)
   }
-  live.addEventListener('htmx:sse:after:message', update)
+  live.addEventListener('htmx:after:swap', update)
 }
 
 const blocks = () => [...document.querySelectorAll(BLOCKS)]

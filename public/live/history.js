@@ -9,7 +9,7 @@ const RETRY_MS = 5_000
 const whenIdle = window.requestIdleCallback ?? ((act) => setTimeout(act, 200))
 
 /** Loads rows as they are needed; returns a function that removes the oldest rows beyond the limit. */
-export const keepRows = ({ live, path, scroller, rows, load }) => {
+export const keepRows = ({ path, scroller, rows, load }) => {
   const older = $('older')
   const most = Math.max(MOST_ROWS, rows.childElementCount) // more only if the page was opened with all of them
   const isFull = () => rows.childElementCount >= most
@@ -20,9 +20,8 @@ export const keepRows = ({ live, path, scroller, rows, load }) => {
     else observe()
   }
   // A failed load is retried after a pause: an observer that begins anew reports at once. A refused one is retried with the page's next
-  // connection: until then the bar says so (live/stream.js).
-  const retry = ({ cause }) =>
-    isRefused(cause) ? live.addEventListener('htmx:sse:after:connection', goOn, { once: true }) : setTimeout(goOn, RETRY_MS)
+  // connection: until then the bar says so (live/follow.js).
+  const retry = ({ cause }) => (isRefused(cause) ? addEventListener('connected', goOn, { once: true }) : setTimeout(goOn, RETRY_MS))
   const loadRows = (query) => {
     if (loading) return
     loading = true

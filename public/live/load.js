@@ -3,11 +3,13 @@
 /** The page's reader may no longer read this, or it is gone: asking again brings nothing. */
 export const isRefused = (status) => [401, 403, 404].includes(status)
 
-/** The text at an address of this server. Throws with the status as its cause where there is another answer, or a page to sign in (as 401):
- *  neither must land in the page. */
+/** A page to sign in, to which one is led, is a refusal too. */
+export const statusOf = ({ redirected, status }) => (redirected ? 401 : status)
+
+/** The text at an address of this server. A refusal throws, with the status as its cause: it must not land in the page. */
 export const loadText = async (address, options) => {
   const response = await fetch(address, { headers: { accept: 'text/html' }, ...options })
-  const status = response.redirected ? 401 : response.status
+  const status = statusOf(response)
   if (status >= 400) throw new Error(`${response.url}: ${status}`, { cause: status })
   return response.text()
 }

@@ -23,10 +23,10 @@ export const keepTyped = (live) => {
     sent = undefined
     if (!(ctx.response?.status < 400)) ctx.restore?.()
   })
-  live?.addEventListener('htmx:sse:before:message', () => {
+  live?.addEventListener('htmx:before:swap', () => {
     typing = document.activeElement?.closest('[data-card=open] :is(textarea, input, select)')?.closest('[data-card]').id
   })
-  live?.addEventListener('htmx:sse:after:message', () => {
+  live?.addEventListener('htmx:after:swap', () => {
     let kept
     for (const [id, fields] of typed) {
       const card = document.getElementById(id)

@@ -47,7 +47,7 @@ export const countUnread = ({ live, scroller, rows, onMessages }) => {
     show()
   }
   new MutationObserver(count).observe(rows, { childList: true })
-  live.addEventListener('htmx:sse:after:message', show)
+  live.addEventListener('htmx:after:swap', show)
   scroller.addEventListener('scroll', show, { passive: true })
   document.addEventListener('visibilitychange', show)
   for (const name of ['hashchange', 'resize']) addEventListener(name, show) // another pane shows, or both

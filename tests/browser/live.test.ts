@@ -171,7 +171,7 @@ test.skipIf(!FULL)('a refused first connection is tried again', () =>
   using({}, async (page) => {
     const { path, say } = await room(2)
     let refused = 0
-    await page.route('**/live', (route) => {
+    await page.route('**/live?*', (route) => {
       if (++refused > 3) return route.continue()
       return refused === 1 ? route.abort('connectionrefused') : route.fulfill({ status: 503, body: 'not now' })
     })
@@ -183,6 +183,62 @@ test.skipIf(!FULL)('a refused first connection is tried again', () =>
     expect(await sequences(page)).toEqual(upTo(4))
     expect(await page.locator('#reconnecting').isVisible()).toBe(false)
     expect(await page.locator('main').textContent()).not.toContain('not now')
+  }),
+)
+
+test.skipIf(!FULL)(
+  'a page that is closed to its reader says so, also where a page to sign in takes its place, and a purged session as well',
+  () =>
+    using({}, async (page) => {
+      const { path, say } = await room(2)
+      const bar = page.locator('#reconnecting')
+      for (const [answer, text] of [
+        [{ status: 403 }, 'You no longer have access to this page.'],
+        [{ status: 303, headers: { location: '/sign-in' } }, 'You no longer have access to this page.'],
+        [{ status: 404 }, 'This session was purged.'],
+      ] as const) {
+        await page.route('**/live?*', (route) => route.fulfill(answer))
+        await page.goto(path)
+        await bar.getByText(text).waitFor(SOON)
+        await page.unroute('**/live?*')
+      }
+      await say('meanwhile')
+      await page.evaluate(() => dispatchEvent(new Event('reconnect')))
+      await row(page, 'meanwhile')
+      expect(await bar.isVisible()).toBe(false)
+      expect(await sequences(page)).toEqual(upTo(4))
+    }),
+)
+
+test.skipIf(!FULL)('a silent connection gives way to another, and a concluded session is followed again once it is reopened', () =>
+  using({}, async (page) => {
+    const { path, alex, say, post } = await room(2)
+    await page.clock.install()
+    await page.route('**/live?*', () => {}, { times: 1 })
+    const asking = page.waitForRequest('**/live?*')
+    await page.goto(path)
+    await asking
+    await say('unheard')
+    await page.clock.runFor(41_000)
+    await row(page, 'unheard')
+
+    const statuses: number[] = []
+    page.on('response', (response) => void (response.request().method() === 'HEAD' && statuses.push(response.status())))
+    const halfMinute = async (status: number) => {
+      const before = statuses.length
+      await page.clock.runFor(31_000)
+      await until(() => statuses.length > before)
+      expect(statuses.slice(before)).toEqual([status])
+    }
+    await post(`${path}/conclude`, { summary_section: 'It ships.' }, alex.team_id)
+    await until(() => parley.services.streams.open === 0)
+    for (let n = 0; n < 2; n++) await halfMinute(204)
+    await post(`${path}/reopen`, { reason: 'A bug.' }, alex.team_id)
+    await say('on we go')
+    await halfMinute(200)
+    await page.clock.runFor(1_000)
+    await row(page, 'on we go')
+    expect(await sequences(page)).toEqual(upTo(7))
   }),
 )
 
@@ -206,7 +262,7 @@ test.skipIf(!FULL)('who does not want to wait for the next attempt makes one', (
   using({}, async (page) => {
     const { path, say } = await room(2)
     let [refused, open] = [0, false]
-    await page.route('**/live', (route) => (open ? route.continue() : (refused++, route.abort('connectionrefused'))))
+    await page.route('**/live?*', (route) => (open ? route.continue() : (refused++, route.abort('connectionrefused'))))
     await page.goto(path)
     await say('meanwhile')
     await until(() => refused >= 4) // the next one would be 2.8 s away at least
@@ -642,8 +698,7 @@ test.skipIf(!FULL)(
 test('keys go from message to message, to the end and to the search; a message is copied', () =>
   using({ permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
     const { path } = await room(60)
-    await page.goto(path)
-    await page.locator('[hx-sse\\:connect]').waitFor({ state: 'attached', ...SOON }) // the page's script is there
+    await openLive(page, path)
     await page.keyboard.press('k')
     await page.keyboard.press('k')
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('m60')

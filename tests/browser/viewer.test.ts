@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import type { Page } from 'playwright'
 import { violations } from '../support/axe.ts'
 import { FULL } from '../support/full.ts'
-import { KEY, MOBILE, serveSite, withSite } from '../support/site.ts'
+import { KEY, MOBILE, openLive, serveSite, withSite } from '../support/site.ts'
 
 const SOON = { timeout: 15_000 }
 const WIDE = { viewport: { width: 1280, height: 800 } }
@@ -130,8 +130,7 @@ test('who reads by a shared link is led to no version, also by what comes live',
       await append('- lexer\n')
       await edit(page, 'v1 to v2').waitFor(SOON)
       expect(await edit(page, 'v1 to v2').locator('a').isVisible()).toBe(false)
-      await page.reload() // of what came live the link is only hidden
-      await page.locator('[hx-sse\\:connect]').waitFor({ state: 'attached', ...SOON }) // the page's script is there
+      await openLive(page, page.url()) // of what came live the link is only hidden
       await page.keyboard.press('k')
       expect(await page.evaluate(() => document.activeElement?.id)).toBe('d1')
     })
@@ -143,8 +142,7 @@ test('who reads by a shared link is led to no version, also by what comes live',
 test('no key leads away from an open dialog, wherever one clicked in it', async () => {
   const { path } = await room()
   await using(MOBILE, async (page) => {
-    await page.goto(path)
-    await page.locator('[hx-sse\\:connect]').waitFor({ state: 'attached' }) // the page's script is there
+    await openLive(page, path)
     await page.keyboard.press('?')
     const dialog = page.getByRole('dialog', { name: 'Keys' })
     await dialog.waitFor()

@@ -161,7 +161,7 @@ onOneEngine((parley) => {
   })
 
   test('after the last event of a closed session the live stream says so and ends; a reopened one is followed again', async () => {
-    const { alex, open } = await begin()
+    const { id, alex, open } = await begin()
     const live = framesOf(await open('?after=1'))
     await live.next()
     await done(alex('conclude_session', { summary_section: 'end' }))
@@ -171,6 +171,8 @@ onOneEngine((parley) => {
     expect(await live.next()).toMatchObject({ event: 'closed' })
     expect(await live.next()).toBeUndefined()
     expect((await open('', { 'last-event-id': '2.1' })).status).toBe(204)
+    const asked = async (after: number) => (await parley().send(`/sessions/${id}/live?after=${after}&doc=1`, { method: 'HEAD' })).status
+    expect([await asked(1), await asked(2)]).toEqual([200, 204])
     const late = framesOf(await open('?after=1'))
     expect(rowsIn((await late.next())!)).toEqual([2])
     expect((await late.next())!.data).toContain('Concluded')

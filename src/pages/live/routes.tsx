@@ -1,5 +1,6 @@
 // What an open session page asks for: its stream, rows that it lacks, and the document in a version.
 //   GET /sessions/:id/live?after=SEQ&doc=VERSION   server-sent events of markup; Last-Event-ID `<cursor>.<version>` wins
+//                                                  HEAD: its status, 204 at the end of a session that is closed
 //   GET /sessions/:id/rows?before=SEQ              older rows; ?after=SEQ&until=SEQ: those of a gap
 //   GET /sessions/:id/tasks/SEQ                    what a task did, by the sequence of its prompt
 //   GET /sessions/:id/family                       the tree of sessions that it belongs to
@@ -53,7 +54,7 @@ const stream = async (c: Http, { services, waiting }: Site, hubs: Hubs, id: stri
   const session = await unpurgedSession(services.database, id)
   if (after > session.lastSequence) refuseBeyondEnd('after', session.lastSequence)
   const atTheEnd = session.status === 'closed' && after >= session.lastConversationSequence
-  if (atTheEnd && resumed !== undefined) return new Response(null, { status: 204 })
+  if (atTheEnd && (resumed !== undefined || c.req.method === 'HEAD')) return new Response(null, { status: 204 })
   const left = openStream(c, services)
   if (c.req.method === 'HEAD') return (left(), new Response(null, { headers: SSE_HEADERS }))
   const reading = Promise.all([livingHub(hubs, id), session.agenticTool === null ? '' : endedLines(services, id, after)])
