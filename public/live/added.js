@@ -15,7 +15,7 @@ export const keepAdded = () => {
     const { sent } = ctx
     const typed = fieldOf(ctx)?.value
     const next = tasks.find(({ target }) => target === ctx.target)?.fragment.querySelector('textarea')
-    if (typed === undefined || typed === sent || !next) return
+    if (sent === undefined || typed === undefined || typed === sent || !next) return // nothing is known of what was sent before this ran
     if (!next.value) next.value = withoutSent(typed, sent)
     else next.value = typed.includes(sent) ? typed : `${sent}\n\n${typed}`.trim()
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Page } from 'playwright'
+import type { Page, Route } from 'playwright'
 import { FULL, shortOf } from '../support/full.ts'
 import { KEY, MOBILE, withSite } from '../support/site.ts'
 
@@ -87,6 +87,18 @@ describe('the composer', () => {
     using({}, async (page, complaints, context) => {
       const { at, said, token, id } = await meeting()
       await asRobin(page, at)
+      // The script that keeps what is typed on comes while the message is under way.
+      const sent = Promise.withResolvers<void>()
+      await page.route('**/public/typed.js', async (route) => (await sent.promise, route.continue()))
+      const send = async (route: Route) => {
+        const loaded = page.evaluate(
+          () => new Promise((done) => document.querySelector('[src="/public/typed.js"]')!.addEventListener('load', done)),
+        )
+        sent.resolve()
+        await loaded
+        await route.continue()
+      }
+      await page.route(`**${at}/messages`, send, { times: 1 })
       await message(page).fill(`Use ${token}`)
       await message(page).press('Control+Enter')
       const problem = page.locator('#composer [role=alert]:visible')
