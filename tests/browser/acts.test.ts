@@ -91,11 +91,11 @@ describe('the composer', () => {
       const sent = Promise.withResolvers<void>()
       await page.route('**/public/typed.js', async (route) => (await sent.promise, route.continue()))
       const send = async (route: Route) => {
-        const loaded = page.evaluate(
-          () => new Promise((done) => document.querySelector('[src="/public/typed.js"]')!.addEventListener('load', done)),
-        )
+        const script = await page.evaluateHandle(() => ({
+          loaded: new Promise((done) => document.querySelector('[src="/public/typed.js"]')!.addEventListener('load', () => done(0))),
+        }))
         sent.resolve()
-        await loaded
+        await script.evaluate(({ loaded }) => loaded)
         await route.continue()
       }
       await page.route(`**${at}/messages`, send, { times: 1 })
