@@ -39,6 +39,7 @@ const QUERIES = 25 // of each class
 const ROUNDS = 2
 const ADDED = 500 // events a second
 const SESSIONS = 100_000 // for the list
+const MAY_TAKE_MS = 600_000 // to make them
 const has = (flag: string) => process.argv.includes(flag)
 const after = (flag: string) => (has(flag) ? process.argv[process.argv.indexOf(flag) + 1] : undefined)
 const FOLDER = after('--folder')
@@ -380,13 +381,12 @@ const opening = async (ask: Ask, database: Database) => {
 }
 
 const listing = async (ask: Ask, database: Database) => {
-  await database.query(
-    `with s as (insert into sessions (id, title, description, series_id, created_at)
+  const insert = `with s as (insert into sessions (id, title, description, series_id, created_at)
        select id, 'Meeting ' || n, 'One of many.', id, '2025-01-01'::timestamptz + n * interval '5 minutes'
        from (select n, gen_random_uuid() as id from generate_series(1, ${SESSIONS}) n) made returning id, created_at)
      insert into session_index (session_id, started_at, updated_at, mode)
-     select id, created_at, created_at + interval '1 hour', case when random() < 0.3 then 'tool_calling' else 'chat' end from s`,
-  )
+     select id, created_at, created_at + interval '1 hour', case when random() < 0.3 then 'tool_calling' else 'chat' end from s`
+  await database.unhurried(({ query }) => query(insert), MAY_TAKE_MS)
   await database.query('vacuum (analyze) session_index')
   await database.query('analyze sessions')
   console.log(`\nlist_sessions over ${SESSIONS} sessions, 50 of them, ms; aim 50`)
