@@ -1,5 +1,5 @@
-// Puts values that jsonb stored into the field order of the schemas: jsonb has an order of its own, and a retry is answered with the same
-// bytes.
+// Puts values that jsonb stored into the field order of the schemas, for whoever reads them: jsonb has an order of its own. The answers of writes
+// are put into it whole (operations/perform.ts).
 import type { Named, ProposalData, Source } from '../../db/records-schema.ts'
 import type { Proposal } from '../stores/records/proposals.ts'
 

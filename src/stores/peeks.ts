@@ -51,6 +51,6 @@ export const peekedBy = async ({ query }: Queries, keys: PeekKey[]): Promise<(Pe
     return { ord, session_id: sessionId, team_id: teamId, after, addressed_after: addressedAfter }
   })
   const peeked: (Peeked | undefined)[] = keys.map(() => undefined)
-  for (const { ord, ...counted } of await query<Peeked & { ord: number }>(PEEKS, [JSON.stringify(rows)])) peeked[ord] = counted
+  for (const { ord, ...peek } of await query<Peeked & { ord: number }>(PEEKS, [JSON.stringify(rows)])) peeked[ord] = peek
   return peeked
 }

@@ -112,7 +112,7 @@ export const hubCalls = (base: string, key: string, say: (line: string) => void)
       await sleep(wait, undefined, { ...(options.signal && { signal: options.signal }) })
     }
   }
-  /** Calls once, for what the hub comes to know without it too, though later. */
+  /** Calls once and ignores a failure: for what the hub learns without the call too, though later. */
   const tell = async (call: string, body: object, withinMs: number): Promise<void> =>
     void (await once(call, JSON.stringify(body), { withinMs }).catch(() => {}))
   return { ask, tell }

@@ -10,7 +10,7 @@ import { keepMade, madeOnes, makeWorktree } from './worktrees.ts'
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 1_000
 const REMEMBERED = 10_000
-const LEAVES_WITHIN_MS = 2_000
+const UNREGISTERS_WITHIN_MS = 2_000
 
 export interface Serving {
   parts: RunnerParts & { worktrees: Map<string, Repository> }
@@ -44,7 +44,7 @@ export const serve = async (serving: Serving, signal: AbortSignal): Promise<void
     const reason = shut.signal.reason ?? error
     if (signal.aborted && !shut.signal.aborted) {
       await endAll(tasks, 'interrupt')
-      if (runnerId !== undefined) await parts.hub.tell('unregister', { runner_id: runnerId }, LEAVES_WITHIN_MS)
+      if (runnerId !== undefined) await parts.hub.tell('unregister', { runner_id: runnerId }, UNREGISTERS_WITHIN_MS)
       return
     }
     await endAll(tasks, 'lose')

@@ -4,8 +4,8 @@ import { endLease } from '../../stores/control/runners.ts'
 import { op, runnerRoute } from '../schemas.ts'
 import { RUNNER, runnerId, stillRunner } from './schemas.ts'
 
-/** Ends the caller's lease, so that it is offline at once and not a minute later. Its name and its worktrees stay its own, for when it registers
- *  again. What it still has running is lost, so it tells the end of its tasks before. */
+/** Ends the lease of a runner, which is offline at once then, not a minute later. Its name and its worktrees stay its own, for when it registers
+ *  again. Tasks that still run there are lost: a runner tells their end before. */
 export const unregisterRunner = op({
   ...RUNNER,
   name: 'unregister_runner',

@@ -70,7 +70,7 @@ export const wholeAnswer = async (
   const { message_count, ...origin } = await sessionDetails(queries, id)
   const { own, tree } = await usageOf(queries, id)
   const tasks = await listTasksOf(queries, id, { limit: NEWEST_TASKS })
-  // Parsing puts the fields in the schema's order, which jsonb does not keep: a retry is answered with the same bytes.
+  // Parsing leaves out what the schema does not name, and keeps the schema's order, which jsonb does not.
   return wholeSession.parse({
     ...shown,
     description: session.description,

@@ -107,7 +107,7 @@ const fieldsOf = (values: Values, depends_on: string[]) => {
   return { title, description, priority, owner, paths: linesOf(paths), depends_on }
 }
 
-// Each field as one text, which differs where it says something else.
+// Each field as one text, to compare: the same where paths differ in their blanks alone, or what the item waits for in its order.
 const textsOf = (values: Values, waitsFor: string[]): Values =>
   Object.fromEntries(Object.entries(fieldsOf(values, waitsFor.toSorted())).map(([name, value]) => [name, String(value)]))
 

@@ -13,7 +13,8 @@ export type Values = Record<string, string>
 /** The fields by name. */
 export const valuesOf = (form: URLSearchParams): Values => Object.fromEntries([...form].map(([name, value]) => [name, withLf(value)]))
 
-/** What a form that changes something begins with; `was` comes back with it. `fields`: what is compared then, where that is not the values. */
+/** What a form that changes something begins with; `was` comes back with it. `fields`: the values to compare with then,
+ *  where those are others. */
 export const beginning = (values: Values, fields = values): Values => ({ ...values, was: JSON.stringify(fields) })
 
 /** The fields that were changed since the form began with `was`; all of them where none is known. */

@@ -51,7 +51,7 @@ interface SessionForm {
 const newSession = ({ title, description, expected_teams }: Values) => ({ title, description, expected_teams: Number(expected_teams) })
 const invite = ({ session_id }: Record<string, unknown>) => `/connect?session=${String(session_id)}`
 
-// Where nothing was changed, all of it is sent, and the operation says so.
+// A form in which nothing was changed sends all its fields, and the operation says so.
 const changedOrAll = (fields: Values, was: string | undefined): Values => {
   const given = changed(fields, was)
   return Object.keys(given).length === 0 ? fields : given

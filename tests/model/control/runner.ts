@@ -204,7 +204,8 @@ const archived: Command = {
   }),
 }
 
-// Of a runner that was replaced, or is unknown: the end of a lease is seen by a job, whenever its time comes (conformance/control/leases.test.ts).
+// Named is a runner that was replaced, or an unknown one: when the end of a lease takes effect no model can say
+// (conformance/control/leases.test.ts has that).
 const unregister: Command = {
   op: 'control.unregister_runner',
   weight: 1,
